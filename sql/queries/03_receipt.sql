@@ -1,0 +1,24 @@
+-- Rung 3. The quota row guards an application's receipts, so reading them after it is exact.
+
+-- lock: none (guarded by the quota row).
+-- name: ListReceipts :many
+SELECT application_id, kind, receipt_key, digest, subject_id, body FROM receipt
+WHERE namespace_id = ? AND application_id = ? AND kind = ? AND receipt_key IN (sqlc.slice('receipt_keys')) ORDER BY receipt_key;
+
+-- One receipt of an operation that touches no usage; the insert below is what decides a race.
+-- lock: none.
+-- name: GetReceipt :one
+SELECT digest, subject_id, body, created_at FROM receipt WHERE namespace_id = ? AND application_id = ? AND kind = ? AND receipt_key = ?;
+
+-- lock: 3 receipt X (new row). {many} A duplicate means the key was used: run again with ListReceipts.
+-- name: InsertReceipt :execrows
+INSERT INTO receipt (namespace_id, application_id, kind, receipt_key, digest, subject_id, body, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- lock: 3 receipt X (new row). A duplicate on a fresh connection proves that the transaction had committed.
+-- name: InsertTxCommand :execrows
+INSERT INTO tx_command (namespace_id, command_id, created_at) VALUES (?, ?, NOW(6));
+
+-- lock: 3 receipt X, in key order, own transaction.
+-- name: DeleteTxCommands :execrows
+DELETE FROM tx_command WHERE namespace_id = ? AND command_id < ? ORDER BY command_id LIMIT ?;

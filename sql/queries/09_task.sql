@@ -1,0 +1,222 @@
+-- Rung 9. Inside the rung: open tasks, then resource locks, then key waits; each in key order.
+
+-- Locks the open tasks named by completions, renewals, cancels and the recovery scan.
+-- lock: 9 task X, by primary key.
+-- name: LockOpenTasks :many
+SELECT task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held,
+       handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, cancel_requested_at, token, worker, resource_key, gate_id, owner_id
+FROM open_task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id FOR UPDATE;
+
+-- Candidates of one claim in dispatch order: exact because the quota row is held, fenced again by UpdateOpenTasksStarted.
+-- lock: none.
+-- name: ListClaimable :many
+SELECT task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held,
+       handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, cancel_requested_at, token, worker, resource_key, gate_id, owner_id
+FROM open_task FORCE INDEX (open_due)
+WHERE namespace_id = ? AND queue_id = ? AND state = 1 AND due_at >= sqlc.arg('from_due_at') AND handler_hash IN (sqlc.slice('handler_hashes'))
+ORDER BY due_at, task_id LIMIT ?;
+
+-- Due rows of one state: 2 lost leases, 3 delays that are over. Plain read; the lane decides under its locks.
+-- lock: none.
+-- name: ListDueTasks :many
+SELECT task_id, application_id, queue_id, due_at FROM open_task FORCE INDEX (open_due)
+WHERE namespace_id = ? AND queue_id IN (sqlc.slice('queue_ids')) AND state = ? AND due_at <= ? ORDER BY due_at LIMIT ?;
+
+-- Open tasks whose total deadline has passed and that are not running (5 is the highest waiting state).
+-- lock: none.
+-- name: ListExpiredTasks :many
+SELECT task_id, application_id, queue_id, deadline_at FROM open_task FORCE INDEX (open_deadline)
+WHERE namespace_id = ? AND deadline_at <= ? AND state IN (1, 3, 4, 5) ORDER BY deadline_at, task_id LIMIT ?;
+
+-- The earliest time something of this queue and state becomes due, to sleep until then.
+-- lock: none.
+-- name: GetNextDue :one
+SELECT due_at FROM open_task FORCE INDEX (open_due) WHERE namespace_id = ? AND queue_id = ? AND state = ? ORDER BY due_at, task_id LIMIT 1;
+
+-- lock: 9 task X (new row). {many}
+-- name: InsertTask :execrows
+INSERT INTO task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, source, owner_id, gate_id, handler, handler_version, attempt_timeout_ms, max_attempts, retry_policy, lost_policy, available_at, deadline_at, created_at, changed_at, result_attempt_no, failure_code, business_key, resource_key, traceparent, output_contract, input)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- lock: 9 task X (new row). {many}
+-- name: InsertOpenTask :execrows
+INSERT INTO open_task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held, handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, cancel_requested_at, token, worker, resource_key, gate_id, owner_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- Starts the tasks of one claim that share a lease end. Rows must equal ids: the state fences a second claimer.
+-- lock: 9 task X, by primary key.
+-- name: UpdateOpenTasksStarted :execrows
+UPDATE open_task SET state = 2, state_version = state_version + 1, attempt_no = attempt_no + 1, attempts_used = attempts_used + 1, permit_held = 1,
+       started_at = ?, lease_until = ?, token = ?, worker = ?, cancel_requested_at = NULL
+WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state = 1;
+
+-- Extends leases that share a new end; fenced by the token that was checked.
+-- lock: 9 task X, held.
+-- name: UpdateOpenTasksRenewed :execrows
+UPDATE open_task SET lease_until = ? WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state = 2;
+
+-- Moves waiting tasks between waiting states (1, 3, 4, 5) without a public change.
+-- lock: 9 task X, by primary key.
+-- name: UpdateOpenTasksParked :execrows
+UPDATE open_task SET state = sqlc.arg('to_state') WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state = sqlc.arg('from_state');
+
+-- Back to waiting after a known retryable failure, a return, or a loss declared safe.
+-- lock: 9 task X, held.
+-- name: UpdateOpenTaskWaiting :execrows
+UPDATE open_task SET state = ?, state_version = ?, attempts_used = ?, available_at = ?, permit_held = 0, started_at = NULL, lease_until = NULL, cancel_requested_at = NULL, token = NULL, worker = NULL
+WHERE namespace_id = ? AND task_id = ? AND state = 2;
+
+-- To review. The permit stays held where the outcome is unknown, because the effect may still be running.
+-- lock: 9 task X, held.
+-- name: UpdateOpenTasksReview :execrows
+UPDATE open_task SET state = 6, state_version = state_version + 1, permit_held = ?, lease_until = NULL
+WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state IN (1, 2, 3, 4, 5);
+
+-- lock: 9 task X, held.
+-- name: UpdateOpenTasksCancelRequested :execrows
+UPDATE open_task SET cancel_requested_at = ?, state_version = state_version + 1
+WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state = 2 AND cancel_requested_at IS NULL;
+
+-- lock: 9 task X, by primary key.
+-- name: DeleteOpenTasks :execrows
+DELETE FROM open_task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids'));
+
+-- Ends tasks that share every value written here. Fenced: only an open or reviewed task may end.
+-- lock: 9 task X, by primary key.
+-- name: UpdateTasksEnded :execrows
+UPDATE task SET state = ?, state_version = ?, changed_at = ?, result_attempt_no = ?, failure_code = ?
+WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state IN (1, 5);
+
+-- What a settlement must know beyond the open row: policy, contract, handler.
+-- lock: none (immutable columns).
+-- name: ListTaskRules :many
+SELECT task_id, retry_policy, output_contract FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
+
+-- What a worker is given. Read after the commit, outside the lane.
+-- lock: none (immutable columns).
+-- name: ListTaskPayloads :many
+SELECT t.task_id, t.handler, t.handler_version, t.priority, t.business_key, t.resource_key, t.traceparent, t.created_at, t.deadline_at, t.max_attempts, t.input, q.name AS queue_name
+FROM task t JOIN queue q ON q.namespace_id = t.namespace_id AND q.queue_id = t.queue_id
+WHERE t.namespace_id = ? AND t.task_id IN (sqlc.slice('task_ids')) ORDER BY t.task_id;
+
+-- lock: 9 task X (new row). {many}
+-- name: InsertAttempt :execrows
+INSERT INTO attempt (namespace_id, task_id, attempt_no, outcome, consumed, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- Ended attempts named by repeated or late reports.
+-- lock: none (never rewritten).
+-- name: ListAttemptsOf :many
+SELECT task_id, attempt_no, outcome, token, report_digest, ended_at FROM attempt
+WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id, attempt_no;
+
+-- lock: 9 task X (new row). {many}
+-- name: InsertTaskEvent :execrows
+INSERT INTO task_event (namespace_id, task_id, event_no, kind, attempt_no, at, detail) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- The same late report twice is one piece of evidence. {many}
+-- lock: 9 task X (new row).
+-- name: InsertLateEvidence :exec
+INSERT INTO late_evidence (namespace_id, task_id, attempt_no, report_digest, outcome, received_at, worker, report)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE received_at = late_evidence.received_at;
+
+-- lock: 9 task X, by primary key.
+-- name: LockResources :many
+SELECT resource_key, task_id, waiters FROM resource_lock
+WHERE namespace_id = ? AND resource_key IN (sqlc.slice('resource_keys')) ORDER BY resource_key FOR UPDATE;
+
+-- lock: 9 task X (new row). {many}
+-- name: InsertResourceLock :execrows
+INSERT INTO resource_lock (namespace_id, resource_key, task_id, waiters) VALUES (?, ?, ?, ?);
+
+-- lock: 9 task X, held.
+-- name: UpdateResourceLock :execrows
+UPDATE resource_lock SET task_id = ?, waiters = ? WHERE namespace_id = ? AND resource_key = ?;
+
+-- lock: 9 task X, by primary key.
+-- name: DeleteResourceLocks :execrows
+DELETE FROM resource_lock WHERE namespace_id = ? AND resource_key IN (sqlc.slice('resource_keys'));
+
+-- The first waiters of a freed key. Rows of tasks that ended meanwhile are met here and removed.
+-- lock: 9 task X, by primary key.
+-- name: LockKeyWaits :many
+SELECT resource_key, due_at, task_id, application_id, queue_id FROM key_wait
+WHERE namespace_id = ? AND resource_key = ? ORDER BY due_at, task_id LIMIT ? FOR UPDATE;
+
+-- lock: 9 task X (new row). {many}
+-- name: InsertKeyWait :execrows
+INSERT INTO key_wait (namespace_id, resource_key, due_at, task_id, application_id, queue_id) VALUES (?, ?, ?, ?, ?, ?);
+
+-- lock: 9 task X, held.
+-- name: DeleteKeyWait :execrows
+DELETE FROM key_wait WHERE namespace_id = ? AND resource_key = ? AND due_at = ? AND task_id = ?;
+
+-- lock: none.
+-- name: GetTask :one
+SELECT * FROM task WHERE namespace_id = ? AND task_id = ?;
+
+-- lock: none.
+-- name: GetOpenTask :one
+SELECT * FROM open_task WHERE namespace_id = ? AND task_id = ?;
+
+-- lock: none.
+-- name: ListAttempts :many
+SELECT * FROM attempt WHERE namespace_id = ? AND task_id = ? AND attempt_no > ? ORDER BY attempt_no LIMIT ?;
+
+-- lock: none.
+-- name: GetAttempt :one
+SELECT * FROM attempt WHERE namespace_id = ? AND task_id = ? AND attempt_no = ?;
+
+-- lock: none.
+-- name: ListTaskEvents :many
+SELECT * FROM task_event WHERE namespace_id = ? AND task_id = ? AND event_no > ? ORDER BY event_no LIMIT ?;
+
+-- lock: none.
+-- name: ListLateEvidence :many
+SELECT * FROM late_evidence WHERE namespace_id = ? AND task_id = ? ORDER BY attempt_no, report_digest LIMIT ?;
+
+-- The running tasks of a queue: bounded by its running limit, so a sort is fine; nothing is locked.
+-- lock: none.
+-- name: ListRunningTasks :many
+SELECT t.* FROM open_task o FORCE INDEX (open_due) JOIN task t ON t.namespace_id = o.namespace_id AND t.task_id = o.task_id
+WHERE o.namespace_id = ? AND o.queue_id = ? AND o.state = 2
+  AND t.created_at >= sqlc.arg('created_from') AND t.created_at < sqlc.arg('created_before')
+  AND (t.created_at > sqlc.arg('after_at') OR (t.created_at = sqlc.arg('after_at') AND t.task_id > sqlc.arg('after_id')))
+  AND (CAST(sqlc.arg('any_key') AS SIGNED) = 1 OR t.business_key = sqlc.arg('business_key'))
+ORDER BY t.created_at, t.task_id LIMIT ?;
+
+-- lock: none.
+-- name: ListTasks :many
+SELECT t.* FROM task t FORCE INDEX (task_list)
+WHERE t.namespace_id = ? AND t.queue_id = ? AND t.created_at >= sqlc.arg('created_from') AND t.created_at < sqlc.arg('created_before')
+  AND (t.created_at > sqlc.arg('after_at') OR (t.created_at = sqlc.arg('after_at') AND t.task_id > sqlc.arg('after_id')))
+ORDER BY t.created_at, t.task_id LIMIT ?;
+
+-- lock: none.
+-- name: ListTasksByState :many
+SELECT t.* FROM task t FORCE INDEX (task_list_state)
+WHERE t.namespace_id = ? AND t.queue_id = ? AND t.state = ? AND t.created_at >= sqlc.arg('created_from') AND t.created_at < sqlc.arg('created_before')
+  AND (t.created_at > sqlc.arg('after_at') OR (t.created_at = sqlc.arg('after_at') AND t.task_id > sqlc.arg('after_id')))
+  AND (CAST(sqlc.arg('waiting_only') AS SIGNED) = 0 OR EXISTS (SELECT 1 FROM open_task o WHERE o.namespace_id = t.namespace_id AND o.task_id = t.task_id AND o.state IN (1, 3, 4, 5)))
+ORDER BY t.created_at, t.task_id LIMIT ?;
+
+-- lock: none.
+-- name: ListTasksByKey :many
+SELECT t.* FROM task t FORCE INDEX (task_list_key)
+WHERE t.namespace_id = ? AND t.queue_id = ? AND t.business_key = ? AND t.created_at >= sqlc.arg('created_from') AND t.created_at < sqlc.arg('created_before')
+  AND (t.created_at > sqlc.arg('after_at') OR (t.created_at = sqlc.arg('after_at') AND t.task_id > sqlc.arg('after_id')))
+ORDER BY t.created_at, t.task_id LIMIT ?;
+
+-- lock: none.
+-- name: ListTasksByKeyAndState :many
+SELECT t.* FROM task t FORCE INDEX (task_list_key_state)
+WHERE t.namespace_id = ? AND t.queue_id = ? AND t.business_key = ? AND t.state = ? AND t.created_at >= sqlc.arg('created_from') AND t.created_at < sqlc.arg('created_before')
+  AND (t.created_at > sqlc.arg('after_at') OR (t.created_at = sqlc.arg('after_at') AND t.task_id > sqlc.arg('after_id')))
+  AND (CAST(sqlc.arg('waiting_only') AS SIGNED) = 0 OR EXISTS (SELECT 1 FROM open_task o WHERE o.namespace_id = t.namespace_id AND o.task_id = t.task_id AND o.state IN (1, 3, 4, 5)))
+ORDER BY t.created_at, t.task_id LIMIT ?;
+
+-- States of open tasks of one page of a list.
+-- lock: none.
+-- name: ListOpenStates :many
+SELECT task_id, state, state_version, attempt_no, attempts_used, available_at, cancel_requested_at, lease_until, started_at, worker FROM open_task
+WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
