@@ -1,0 +1,175 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	atlas "ariga.io/atlas/sql/migrate"
+	atlasmysql "ariga.io/atlas/sql/mysql"
+	"ariga.io/atlas/sql/schema"
+	"github.com/go-sql-driver/mysql"
+)
+
+// applyLock is the named server lock that keeps two `migrate apply` apart.
+const applyLock = "orbit_migrate"
+
+// Progress is one event of a running apply.
+type Progress struct {
+	File      string // migration being applied
+	Statement string // statement about to run; empty when the file starts
+	Number    int    // of the statement in the file, from 1
+	Total     int    // statements in the file
+	Resumed   bool   // the file was left half-applied by an earlier run
+}
+
+// ApplyOptions tunes Apply; the zero value is what an operator wants.
+type ApplyOptions struct {
+	LockWait time.Duration // how long to wait for another apply; 0 means 10 s
+	Operator string        // recorded in the revision, e.g. "orbit v1.2.0"
+	Scratch  *mysql.Config // server for the scratch databases of a resume; nil means the target's own
+	Progress func(Progress)
+}
+
+// Apply brings the database of cfg to the newest migration and returns how many
+// files it applied. Every statement is recorded as soon as it has run, so a
+// killed apply is continued by the next one: see settle for the statement that
+// was under way. Forward only (O4): it refuses a database that is newer, edited
+// or holds foreign tables.
+func (s *Source) Apply(ctx context.Context, cfg *mysql.Config, opt ApplyOptions) (int, error) {
+	if cfg.DBName == "" {
+		return 0, ErrNoDatabase
+	}
+	files, err := s.files()
+	if err != nil {
+		return 0, err
+	}
+	db, err := openDatabase(cfg, cfg.DBName)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	drv, unlock, err := s.lock(ctx, db, opt)
+	if err != nil {
+		return 0, err
+	}
+	applied, err := s.applyLocked(ctx, db, drv, files, cfg, opt)
+	return applied, errors.Join(err, unlock())
+}
+
+// lock checks the engine and takes the apply lock of this database.
+func (s *Source) lock(ctx context.Context, db *sql.DB, opt ApplyOptions) (atlas.Driver, schema.UnlockFunc, error) {
+	engine, err := ReadEngine(ctx, db)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := engine.Refuse(); err != nil {
+		return nil, nil, err
+	}
+	drv, err := atlasmysql.Open(db)
+	if err != nil {
+		return nil, nil, err
+	}
+	wait := opt.LockWait
+	if wait == 0 {
+		wait = 10 * time.Second
+	}
+	locker, ok := drv.(schema.Locker)
+	if !ok {
+		return nil, nil, errors.New("the database driver offers no named lock")
+	}
+	unlock, err := locker.Lock(ctx, applyLock, wait)
+	if errors.Is(err, schema.ErrLocked) {
+		return nil, nil, &Refusal{Code: "migration_locked", Detail: fmt.Sprintf(
+			"another `orbit migrate apply` holds the lock on this server; waited %s, try again when it has ended", wait)}
+	}
+	return drv, unlock, err
+}
+
+func (s *Source) applyLocked(ctx context.Context, db *sql.DB, drv atlas.Driver, files []atlas.File, cfg *mysql.Config, opt ApplyOptions) (int, error) {
+	store := revisions{db}
+	if err := store.create(ctx); err != nil {
+		return 0, err
+	}
+	revs, err := store.ReadRevisions(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.compareRevisions(files, revs); err != nil && refusalCode(err) != codeOlder && refusalCode(err) != codePartial {
+		return 0, err
+	}
+	resumed, err := s.settle(ctx, db, drv, files, revs, scratchServer(cfg, opt))
+	if err != nil {
+		return 0, err
+	}
+	exec, err := atlas.NewExecutor(drv, s.migrations, store, atlas.WithOperatorVersion(operator(opt)),
+		atlas.WithExecOrder(atlas.ExecOrderLinear), atlas.WithLogger(&progressLogger{report: opt.Progress, resumed: resumed, drv: drv}))
+	if err != nil {
+		return 0, err
+	}
+	pending, err := exec.Pending(ctx)
+	if errors.Is(err, atlas.ErrNoPendingFiles) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, notClean(err)
+	}
+	for i, f := range pending {
+		if err := exec.Execute(ctx, f); err != nil {
+			return i, fmt.Errorf("migration %s: %w; fix the cause and run `orbit migrate apply` again, it continues at this statement", f.Name(), err)
+		}
+	}
+	return len(pending), nil
+}
+
+func scratchServer(cfg *mysql.Config, opt ApplyOptions) *mysql.Config {
+	if opt.Scratch != nil {
+		return opt.Scratch
+	}
+	return cfg
+}
+
+func operator(opt ApplyOptions) string {
+	if opt.Operator == "" {
+		return "orbit"
+	}
+	return opt.Operator
+}
+
+// notClean explains Atlas' refusal to start in a database with foreign tables.
+func notClean(err error) error {
+	var dirty *atlas.NotCleanError
+	if !errors.As(err, &dirty) {
+		return err
+	}
+	return &Refusal{Code: "database_not_empty", Detail: fmt.Sprintf(
+		"the database holds tables but no migration history (%s); give Orbit an empty database of its own", dirty.Reason)}
+}
+
+// progressLogger turns Atlas' log entries into Progress events.
+type progressLogger struct {
+	report  func(Progress)
+	resumed string // version of the half-applied file, if any
+	drv     atlas.Driver
+	now     Progress
+}
+
+func (l *progressLogger) Log(entry atlas.LogEntry) {
+	if l.report == nil {
+		return
+	}
+	switch e := entry.(type) {
+	case atlas.LogFile:
+		l.now = Progress{File: e.File.Name(), Number: e.Skip, Resumed: e.Version == l.resumed}
+		if stmts, err := atlas.FileStmtDecls(l.drv, e.File); err == nil {
+			l.now.Total = len(stmts)
+		}
+		l.report(l.now)
+	case atlas.LogStmt:
+		l.now.Number++
+		l.now.Statement = e.SQL
+		l.report(l.now)
+	}
+}
