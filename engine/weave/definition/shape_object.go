@@ -1,0 +1,152 @@
+package definition
+
+import (
+	"strings"
+
+	"github.com/orbitrun/orbit/engine/exact"
+)
+
+// field is one member of an object of the language.
+type field struct {
+	name     string
+	rule     rule
+	optional bool
+}
+
+func need(name string, r rule) field  { return field{name, r, false} }
+func allow(name string, r rule) field { return field{name, r, true} }
+
+// object holds exactly the given fields.
+func object(fields ...field) rule {
+	return rule{
+		func(c *shaper, v exact.Value, at place) {
+			if c.kind(v, at, exact.KindObject, "an object") {
+				c.fields(v, at, fields)
+			}
+		},
+		func() exact.Value { return objectSchema(fields) },
+	}
+}
+
+func (c *shaper) fields(v exact.Value, at place, fields []field) {
+	rules := make(map[string]rule, len(fields))
+	for _, f := range fields {
+		rules[f.name] = f.rule
+		if _, ok := v.Get(f.name); !ok && !f.optional {
+			c.add("field_missing", at, v.Offset(), quote(f.name)+" is missing", "every required field is written out, null included")
+		}
+	}
+	for _, m := range v.Members() {
+		r, ok := rules[m.Name]
+		if !ok {
+			c.add("field_unknown", at.member(m.Name), m.NameOffset, "there is no field "+quote(m.Name)+" here", didYouMean(m.Name, sortedNames(rules)))
+			continue
+		}
+		r.check(c, m.Value, at.member(m.Name))
+	}
+}
+
+// tagged is an object whose fields depend on the value of its "kind".
+func tagged(kinds []string, fields func(kind string) []field, unknown string) rule {
+	return rule{
+		func(c *shaper, v exact.Value, at place) {
+			if !c.kind(v, at, exact.KindObject, "an object") {
+				return
+			}
+			if n, ok := v.Get("name"); ok && n.Kind() == exact.KindString {
+				at.step = n.Str()
+			}
+			kind, ok := v.Get("kind")
+			if !ok {
+				c.add("field_missing", at, v.Offset(), "\"kind\" is missing", "one of "+strings.Join(kinds, ", "))
+				return
+			}
+			if !c.kind(kind, at.member("kind"), exact.KindString, "a string") {
+				return
+			}
+			if !contains(kinds, kind.Str()) {
+				c.add(unknown, at.member("kind"), kind.Offset(), "there is no kind "+quote(kind.Str()), didYouMean(kind.Str(), kinds))
+				return
+			}
+			c.fields(v, at, fields(kind.Str()))
+		},
+		func() exact.Value {
+			var either []exact.Value
+			for _, kind := range kinds {
+				either = append(either, objectSchema(pinKind(fields(kind), kind)))
+			}
+			return schemaOf("oneOf", exact.Array(either...))
+		},
+	}
+}
+
+// pinKind narrows the kind field to one value, for the JSON Schema.
+func pinKind(fields []field, kind string) []field {
+	pinned := append([]field(nil), fields...)
+	for i, f := range pinned {
+		if f.name == "kind" {
+			pinned[i].rule = rule{f.rule.check, func() exact.Value { return schemaOf("const", exact.String(kind)) }}
+		}
+	}
+	return pinned
+}
+
+// arm is what a case or default does: run a body, fail, or ask a person.
+// Exactly one, so a reader never has to know which of two wins (§2 BRANCH).
+func arm(extra ...field) rule {
+	fields := append(extra,
+		allow("body", body(0)), allow("output", anything()),
+		allow("fail", matching(reasonPattern)), allow("review", matching(reasonPattern)))
+	shape := object(fields...)
+	return rule{
+		func(c *shaper, v exact.Value, at place) {
+			shape.check(c, v, at)
+			if v.Kind() != exact.KindObject {
+				return
+			}
+			present := 0
+			for _, n := range []string{"body", "fail", "review"} {
+				if _, ok := v.Get(n); ok {
+					present++
+				}
+			}
+			_, hasBody := v.Get("body")
+			_, hasOutput := v.Get("output")
+			switch {
+			case present != 1:
+				c.add("arm_shape", at, v.Offset(), "an arm has exactly one of body, fail, review", "an arm that does nothing has \"body\": []")
+			case hasOutput && !hasBody:
+				c.add("arm_shape", at, v.Offset(), "only an arm with a body has an output", "")
+			}
+		},
+		func() exact.Value {
+			either := exact.Array(requires("body"), requires("fail"), requires("review"))
+			return withMember(shape.schema(), "oneOf", either)
+		},
+	}
+}
+
+// expiry is what a SIGNAL does when its own deadline passes.
+func expiry() rule {
+	review := oneOf("REVIEW")
+	output := object(need("output", anything()))
+	return rule{
+		func(c *shaper, v exact.Value, at place) {
+			if v.Kind() == exact.KindObject {
+				output.check(c, v, at)
+				return
+			}
+			review.check(c, v, at)
+		},
+		func() exact.Value { return schemaOf("anyOf", exact.Array(review.schema(), output.schema())) },
+	}
+}
+
+func contains(list []string, one string) bool {
+	for _, s := range list {
+		if s == one {
+			return true
+		}
+	}
+	return false
+}

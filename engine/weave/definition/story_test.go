@@ -1,0 +1,179 @@
+package definition
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/orbitrun/orbit/engine/exact"
+)
+
+// TestStories runs testdata/check. A story is a whole document, or edits of a
+// document of testdata/documents:
+//
+//	check document=small
+//	/body/0/policy = "nope"     sets
+//	/body/- = {…}               appends
+//	/body/0/queue -             removes
+//	----
+//	error policy_unknown /body/0/policy (first): …
+//
+// Reserved kinds are allowed unless the story says runnable=(TASK).
+func TestStories(t *testing.T) {
+	datadriven.Walk(t, "testdata/check", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			text := storyText(t, d)
+			def, problems := Check(text, storyOptions(d))
+			if (def == nil) != Refused(problems) {
+				t.Fatalf("definition %v with problems %v", def != nil, problems)
+			}
+			return render(problems, d.HasArg("where"))
+		})
+	})
+}
+
+func storyText(t *testing.T, d *datadriven.TestData) []byte {
+	if !d.HasArg("document") {
+		return []byte(strings.ReplaceAll(d.Input, `\x00`, "\x00"))
+	}
+	var name string
+	d.ScanArgs(t, "document", &name)
+	value := document(t, name)
+	for _, line := range strings.Split(d.Input, "\n") {
+		if strings.TrimSpace(line) != "" {
+			value = edit(t, value, line)
+		}
+	}
+	return value.Append(nil)
+}
+
+func storyOptions(d *datadriven.TestData) Options {
+	opts := Options{AllowUnsupported: !d.HasArg("runnable"), Runnable: map[Kind]bool{}}
+	for _, arg := range d.CmdArgs {
+		switch arg.Key {
+		case "runnable":
+			for _, kind := range arg.Vals {
+				opts.Runnable[Kind(kind)] = true
+			}
+		case "queues":
+			known := arg.Vals
+			opts.Queues = func(name string) bool { return contains(known, name) }
+		}
+	}
+	return opts
+}
+
+// render prints findings by pointer; where adds line and column, which say
+// something only about a document written out in the story.
+func render(problems []Problem, where bool) string {
+	var b strings.Builder
+	for _, p := range problems {
+		severity := "error"
+		if p.Warning {
+			severity = "warning"
+		}
+		if where {
+			fmt.Fprintf(&b, "%d:%d ", p.Line, p.Column)
+		}
+		fmt.Fprintf(&b, "%s %s %s", severity, p.Code, p.Pointer)
+		if p.Offset >= 0 {
+			fmt.Fprintf(&b, "@%d", p.Offset)
+		}
+		if p.Step != "" {
+			fmt.Fprintf(&b, " (%s)", p.Step)
+		}
+		fmt.Fprintf(&b, ": %s\n", p.Detail)
+		if p.Hint != "" {
+			fmt.Fprintf(&b, "  hint: %s\n", p.Hint)
+		}
+	}
+	if len(problems) == 0 {
+		return "accepted\n"
+	}
+	return b.String()
+}
+
+func document(t testing.TB, name string) exact.Value {
+	value, err := exact.Parse(documentText(t, name), exact.PayloadLimits)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return value
+}
+
+func documentText(t testing.TB, name string) []byte {
+	text, err := os.ReadFile(filepath.Join("testdata", "documents", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// edit applies one line of a story.
+func edit(t testing.TB, v exact.Value, line string) exact.Value {
+	pointer, rest, _ := strings.Cut(line, " ")
+	segments := strings.Split(pointer, "/")[1:]
+	if rest == "-" {
+		return put(t, v, segments, nil)
+	}
+	text := strings.TrimPrefix(rest, "= ")
+	one, err := exact.Parse([]byte(text), exact.PayloadLimits)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return put(t, v, segments, &one)
+}
+
+// put returns v with the value at a path replaced, appended or removed.
+func put(t testing.TB, v exact.Value, path []string, value *exact.Value) exact.Value {
+	if len(path) == 0 {
+		return *value
+	}
+	next := func(old exact.Value) []exact.Value {
+		if len(path) == 1 && value == nil {
+			return nil
+		}
+		return []exact.Value{put(t, old, path[1:], value)}
+	}
+	if v.Kind() == exact.KindArray {
+		var items []exact.Value
+		for i, item := range v.Items() {
+			if strconv.Itoa(i) == path[0] {
+				items = append(items, next(item)...)
+				continue
+			}
+			items = append(items, item)
+		}
+		if path[0] == "-" {
+			items = append(items, next(exact.Null())...)
+		}
+		return exact.Array(items...)
+	}
+	return putMember(v, path[0], next)
+}
+
+func putMember(v exact.Value, name string, next func(exact.Value) []exact.Value) exact.Value {
+	var members []exact.Member
+	found := false
+	for _, m := range v.Members() {
+		if m.Name != name {
+			members = append(members, m)
+			continue
+		}
+		found = true
+		for _, one := range next(m.Value) {
+			members = append(members, exact.Field(name, one))
+		}
+	}
+	if !found {
+		for _, one := range next(exact.Null()) {
+			members = append(members, exact.Field(name, one))
+		}
+	}
+	return exact.Object(members...)
+}
