@@ -1,0 +1,3 @@
+module github.com/orbitrun/orbit/sdk
+
+go 1.26
