@@ -171,7 +171,6 @@ func (b *builder) millis(where string, d, least time.Duration) token {
 // The spellings the language fixes (definition.md §2, §3).
 var (
 	nameSyntax           = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
-	queueSyntax          = regexp.MustCompile(`^\S.{0,127}$`)
 	handlerSyntax        = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 	handlerVersionSyntax = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 	signalSyntax         = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)

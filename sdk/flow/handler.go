@@ -10,8 +10,8 @@ import (
 // sides agree at compile time.
 type HandlerRef[In, Out any] struct{ queue, name, version string }
 
-// Handler is the handler name in a version, reached through a queue. Name and
-// version match [A-Za-z0-9._-], 1–128 and 1–64 characters.
+// Handler is the handler name in a version, reached through a queue. All three
+// match [A-Za-z0-9._-]: queue and name 1–128, version 1–64 characters.
 func Handler[In, Out any](queue, name, version string) HandlerRef[In, Out] {
 	return HandlerRef[In, Out]{queue, name, version}
 }

@@ -79,7 +79,7 @@ type taskCall struct {
 
 func (c taskCall) print(b *builder, where string) object {
 	h := c.handler
-	b.checkSyntax(queueSyntax, h.queue, where+"queue")
+	b.checkSyntax(handlerSyntax, h.queue, where+"queue")
 	b.checkSyntax(handlerSyntax, h.name, where+"handler")
 	b.checkSyntax(handlerVersionSyntax, h.version, where+"handler_version")
 	return object{
