@@ -21,7 +21,6 @@ type nameRef struct {
 	isNull bool
 	given  bool
 	at     place
-	offset int
 }
 
 func (b *builder) document(v exact.Value) *Definition {
@@ -46,7 +45,7 @@ func (b *builder) contracts(v exact.Value, at place) {
 	all, _ := v.Get("contracts")
 	for _, m := range membersOf(all) {
 		b.def.Contracts = append(b.def.Contracts, &Contract{
-			Name: m.Name, source: m.Value, at: at.member("contracts").member(m.Name), nameOffset: m.NameOffset,
+			Name: m.Name, source: m.Value, at: at.member("contracts").member(m.Name),
 		})
 	}
 }
@@ -59,7 +58,7 @@ func (b *builder) policies(v exact.Value, at place) {
 		b.def.Policies = append(b.def.Policies, &Policy{
 			Name: m.Name, Priority: num(m.Value, "priority"), DeadlineMS: num(m.Value, "deadline_ms"),
 			AttemptTimeoutMS: num(m.Value, "attempt_timeout_ms"), Lost: Lost(str(m.Value, "lost")),
-			Retry: buildRetry(retry, here.member("retry")), at: here, offset: m.NameOffset,
+			Retry: buildRetry(retry, here.member("retry")), at: here,
 		})
 	}
 }
@@ -68,7 +67,7 @@ func buildRetry(v exact.Value, at place) Retry {
 	r := Retry{
 		Kind: RetryKind(str(v, "kind")), MaxAttempts: num(v, "max_attempts"), JitterPercent: num(v, "jitter_percent"),
 		DelayMS: num(v, "delay_ms"), StepMS: num(v, "step_ms"), Factor: num(v, "factor"), MaxDelayMS: num(v, "max_delay_ms"),
-		at: at, offset: v.Offset(),
+		at: at,
 	}
 	delays, _ := v.Get("delays_ms")
 	for _, one := range itemsOf(delays) {
@@ -95,7 +94,7 @@ func (b *builder) node(v exact.Value, at place, parent *Node, part, position int
 	n := &Node{
 		Name: at.step, Kind: Kind(str(v, "kind")), Description: str(v, "description"),
 		Pointer: at.pointer, Parent: parent, Part: part, Position: position,
-		Number: len(b.def.order) + 1, offset: v.Offset(), nameOffset: spelled.offset, kindOffset: refTo(v, at, "kind").offset,
+		Number: len(b.def.order) + 1, named: spelled.given,
 	}
 	b.def.order = append(b.def.order, n)
 	if _, taken := b.def.nodes[n.Name]; !taken {
@@ -131,7 +130,7 @@ func (b *builder) template(v exact.Value, at place, name string, s *site) *Templ
 		return nil
 	}
 	s.template = &Template{Source: raw, Pointer: at.member(name).pointer}
-	s.at, s.offset = at.member(name), raw.Offset()
+	s.at = at.member(name)
 	b.sites = append(b.sites, s)
 	return s.template
 }
@@ -150,7 +149,7 @@ func refTo(v exact.Value, at place, name string) nameRef {
 	if !ok {
 		return nameRef{}
 	}
-	r := nameRef{at: at.member(name), offset: raw.Offset(), isNull: raw.Kind() == exact.KindNull}
+	r := nameRef{at: at.member(name), isNull: raw.Kind() == exact.KindNull}
 	if raw.Kind() == exact.KindString {
 		r.name, r.given = raw.Str(), true
 	}

@@ -14,7 +14,7 @@ func (b *builder) task(v exact.Value, at place, n *Node) *Task {
 func (b *builder) work(v exact.Value, at place, n *Node, role role) *Task {
 	t := &Task{
 		Queue: str(v, "queue"), Handler: str(v, "handler"), HandlerVersion: str(v, "handler_version"),
-		at: at, offset: v.Offset(),
+		at:    at,
 		queue: refTo(v, at, "queue"), policy: refTo(v, at, "policy"),
 	}
 	b.def.works = append(b.def.works, t)
@@ -40,7 +40,7 @@ func (b *builder) branch(v exact.Value, at place, n *Node) *Branch {
 }
 
 func (b *builder) arm(v exact.Value, at place, n *Node, branch *Branch, part int) *Arm {
-	a := &Arm{Fail: str(v, "fail"), Review: str(v, "review"), at: at, offset: v.Offset()}
+	a := &Arm{Fail: str(v, "fail"), Review: str(v, "review"), at: at}
 	a.When = b.template(v, at, "when", &site{node: n, role: roleEntry, want: wantBoolean, expression: true, condition: true})
 	if list, ok := v.Get("body"); ok && list.Kind() == exact.KindArray {
 		a.Runs = true
@@ -117,7 +117,7 @@ func (b *builder) classify(v exact.Value, at place, n *Node, role role) Classify
 		values, _ := raw.Get(name)
 		*list = itemsOf(values)
 	}
-	c.at, c.offset = at, raw.Offset()
+	c.at = at
 	return c
 }
 

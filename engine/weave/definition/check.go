@@ -1,6 +1,10 @@
 package definition
 
-import "github.com/orbitrun/orbit/engine/exact"
+import (
+	"fmt"
+
+	"github.com/orbitrun/orbit/engine/exact"
+)
 
 // Options say what a document is judged against besides itself.
 type Options struct {
@@ -21,38 +25,58 @@ type Options struct {
 // checker carries one document through the phases.
 type checker struct {
 	*report
-	opts       Options
-	def        *Definition
-	sites      []*site
-	bodyOffset int
+	opts  Options
+	def   *Definition
+	sites []*site
 }
 
 // Check judges a document. Problems come in document order, at most
 // ProblemsMax; the definition is nil when any of them is an error.
 func Check(text []byte, opts Options) (*Definition, []Problem) {
-	r := &report{}
 	value, err := exact.Parse(text, exact.PayloadLimits)
+	r := &report{text: text, root: value}
 	if err != nil {
-		r.add(err.Code, place{pointer: err.Pointer}, err.Offset, err.Detail, "")
-		return nil, r.problems(text)
+		r.put(Problem{Code: err.Code, Pointer: err.Pointer, Offset: -1, Detail: err.Detail, Position: err.Offset})
+		return nil, r.problems()
 	}
-	shapes["document"].check(&shaper{r, shapes}, value, place{})
-	if value.Kind() != exact.KindObject || r.broken("/schema_version") {
-		return nil, r.problems(text)
+	c := &checker{report: r, opts: opts}
+	if c.shape(value) {
+		c.judge(value)
 	}
-	b := &builder{}
-	c := &checker{report: r, opts: opts, def: b.document(value), sites: b.sites}
-	if body, ok := value.Get("body"); ok {
-		c.bodyOffset = body.Offset()
-	}
-	c.names(value)
-	c.structure()
-	c.supported()
-	problems := r.problems(text)
+	problems := r.problems()
 	if Refused(problems) {
 		return nil, problems
 	}
 	return c.def, problems
+}
+
+// shape runs the table over the document and reports whether there is anything
+// a later phase could read. A document of another schema_version is not read
+// with this table at all.
+func (c *checker) shape(value exact.Value) bool {
+	s := &shaper{c.report, shapes}
+	if version, ok := value.Get("schema_version"); ok {
+		schemaVersion().check(s, version, place{}.member("schema_version"))
+		if c.refused() {
+			return false
+		}
+	}
+	shapes["document"].check(s, value, place{})
+	return value.Kind() == exact.KindObject && !c.full()
+}
+
+// judge runs the phases that need the whole document.
+func (c *checker) judge(value exact.Value) {
+	b := &builder{}
+	c.def = b.document(value)
+	c.sites = b.sites
+	if n := len(c.def.order); n > NodesMax {
+		c.add("limit_nodes", place{pointer: "/body"}, fmt.Sprintf("%d nodes, at most %d", n, NodesMax), "move a part into another definition")
+		return // what the other phases cost grows with the square of it
+	}
+	c.names(value)
+	c.structure()
+	c.supported()
 }
 
 // supported refuses kinds the runtime cannot run yet, after everything else
@@ -63,7 +87,7 @@ func (c *checker) supported() {
 	}
 	for _, n := range c.def.order {
 		if n.Kind.known() && !c.opts.Runnable[n.Kind] {
-			c.add("node_kind_unsupported", n.place().member("kind"), n.kindOffset, "this release cannot run "+string(n.Kind)+" yet", "")
+			c.add("node_kind_unsupported", n.place().member("kind"), "this release cannot run "+string(n.Kind)+" yet", "")
 		}
 	}
 }

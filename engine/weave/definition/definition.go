@@ -84,10 +84,10 @@ type Node struct {
 	Child    *Child
 	Scope    *Scope
 
-	offset, nameOffset, kindOffset int // bytes in the text, for findings
+	named bool // the document gives it a name
 }
 
-func (n *Node) place() place { return place{n.Pointer, n.Name} }
+func (n *Node) place() place { return place{pointer: n.Pointer, step: n.Name} }
 
 // Task is one Pulse task per activation.
 type Task struct {
@@ -103,7 +103,6 @@ type Task struct {
 	Compensation   *Task // only inside SCOPE
 
 	at            place
-	offset        int
 	queue, policy nameRef
 }
 
@@ -144,7 +143,6 @@ type Arm struct {
 	Fail   string
 	Review string
 	at     place
-	offset int
 }
 
 // Parallel starts all branches together and joins all.
@@ -196,8 +194,7 @@ type Classify struct {
 	Value                         *Template
 	Pending, Done, Failed, Review []exact.Value
 
-	at     place
-	offset int
+	at place
 }
 
 // FinalSignal may end a POLL before a round answers.

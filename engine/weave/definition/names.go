@@ -22,37 +22,39 @@ func (c *checker) names(text exact.Value) {
 	c.dictionaryNames()
 	c.stepNames()
 	c.resolveReferences()
-	c.unused()
+	if !c.refused() { // a reference that did not resolve is often the missing use
+		c.unused()
+	}
 }
 
 func (c *checker) nameSyntax(r nameRef) bool {
 	if !r.given || nameSyntax.MatchString(r.name) {
 		return true
 	}
-	c.add("name_syntax", r.at, r.offset, quote(r.name)+" does not match "+namePattern, "lower-case letters, digits and _, at most 48")
+	c.add("name_syntax", r.at, quote(r.name)+" does not match "+namePattern, "lower-case letters, digits and _, at most 48")
 	return false
 }
 
 func (c *checker) dictionaryNames() {
 	for _, k := range c.def.Contracts {
-		c.nameSyntax(nameRef{name: k.Name, given: true, at: k.at, offset: k.nameOffset})
+		c.nameSyntax(nameRef{name: k.Name, given: true, at: k.at.key()})
 	}
 	for _, p := range c.def.Policies {
-		c.nameSyntax(nameRef{name: p.Name, given: true, at: p.at, offset: p.offset})
+		c.nameSyntax(nameRef{name: p.Name, given: true, at: p.at.key()})
 	}
 }
 
 func (c *checker) stepNames() {
 	for _, n := range c.def.order {
 		at := n.place().member("name")
-		if n.nameOffset == 0 || !c.nameSyntax(nameRef{name: n.Name, given: true, at: at, offset: n.nameOffset}) {
+		if !n.named || !c.nameSyntax(nameRef{name: n.Name, given: true, at: at}) {
 			continue
 		}
 		if reserved[n.Name] {
-			c.add("name_reserved", at, n.nameOffset, quote(n.Name)+" is a word of the language", "")
+			c.add("name_reserved", at, quote(n.Name)+" is a word of the language", "")
 		}
 		if first := c.def.nodes[n.Name]; first != n {
-			c.add("name_duplicate", at, n.nameOffset, fmt.Sprintf("%s is already the step at %s", quote(n.Name), first.Pointer), "step names are unique in the whole document")
+			c.add("name_duplicate", at, fmt.Sprintf("%s is already the step at %s", quote(n.Name), first.Pointer), "step names are unique in the whole document")
 		}
 	}
 }
@@ -62,21 +64,21 @@ func (c *checker) resolveReferences() {
 		c.resolveContract(r)
 	}
 	for _, t := range c.def.works {
-		if t.policy.given && t.Policy == nil {
-			c.add("policy_unknown", t.policy.at, t.policy.offset, "there is no policy "+quote(t.policy.name), didYouMean(t.policy.name, c.def.policyNames()))
+		if t.policy.given && t.Policy == nil && !c.broken("/policies") {
+			c.add("policy_unknown", t.policy.at, "there is no policy "+quote(t.policy.name), didYouMean(t.policy.name, c.def.policyNames()))
 		}
 		if t.queue.given && c.opts.Queues != nil && !c.broken(t.queue.at.pointer) && !c.opts.Queues(t.Queue) {
-			c.add("queue_unknown", t.queue.at, t.queue.offset, "the application has no queue "+quote(t.Queue), "create it first, or correct the name")
+			c.add("queue_unknown", t.queue.at, "the application has no queue "+quote(t.Queue), "create it first, or correct the name")
 		}
 	}
 }
 
 func (c *checker) resolveContract(r *contractRef) {
 	switch {
-	case r.given && *r.target == nil:
-		c.add("contract_unknown", r.at, r.offset, "there is no contract "+quote(r.name), didYouMean(r.name, c.def.contractNames()))
+	case r.given && *r.target == nil && !c.broken("/contracts"):
+		c.add("contract_unknown", r.at, "there is no contract "+quote(r.name), didYouMean(r.name, c.def.contractNames()))
 	case r.isNull && (r.silent == nil || !r.silent()):
-		c.add("contract_unchecked", r.at, r.offset, "without a contract any JSON passes", "")
+		c.add("contract_unchecked", r.at, "without a contract any JSON passes", "")
 	}
 }
 
@@ -90,12 +92,12 @@ func (c *checker) unused() {
 	}
 	for _, k := range c.def.Contracts {
 		if !usedContracts[k.Name] {
-			c.add("contract_unused", k.at, k.nameOffset, "nothing refers to contract "+quote(k.Name), "")
+			c.add("contract_unused", k.at.key(), "nothing refers to contract "+quote(k.Name), "")
 		}
 	}
 	for _, p := range c.def.Policies {
 		if !usedPolicies[p.Name] {
-			c.add("policy_unused", p.at, p.offset, "nothing refers to policy "+quote(p.Name), "")
+			c.add("policy_unused", p.at.key(), "nothing refers to policy "+quote(p.Name), "")
 		}
 	}
 }

@@ -5,10 +5,17 @@ import (
 	"strings"
 )
 
+// nameBytesCompared bounds the work of one comparison; longer names are no
+// slips of the finger.
+const nameBytesCompared = 64
+
 // nearest says "did you mean" for a misspelt name: the closest candidate
 // within a third of its length, so that unrelated names are never proposed.
 func nearest(name string, candidates []string) string {
 	best, distance := "", len(name)/3+2
+	if len(name) > nameBytesCompared || len(candidates) > NodesMax {
+		return ""
+	}
 	sorted := append([]string(nil), candidates...)
 	sort.Strings(sorted)
 	for _, candidate := range sorted {
@@ -35,8 +42,8 @@ func didYouMean(name string, candidates []string) string {
 
 // editDistance is Levenshtein's over bytes; names of the language are ASCII.
 func editDistance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
+	if len(b) > nameBytesCompared {
+		return len(b)
 	}
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -28,8 +28,7 @@ type Policy struct {
 	Lost             Lost
 	Retry            Retry
 
-	at     place
-	offset int
+	at place
 }
 
 // Retry is the delay after attempt n, by kind; unused fields are zero.
@@ -43,6 +42,5 @@ type Retry struct {
 	MaxDelayMS    int64   // LINEAR, EXPONENTIAL
 	DelaysMS      []int64 // LIST: MaxAttempts − 1 items
 
-	at     place
-	offset int
+	at place
 }

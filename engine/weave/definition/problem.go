@@ -50,33 +50,59 @@ func Refused(problems []Problem) bool {
 type place struct {
 	pointer string
 	step    string
+	isKey   bool // the member's name, not its value
 }
 
-func (p place) member(name string) place { return place{exact.Join(p.pointer, name), p.step} }
+func (p place) member(name string) place {
+	return place{pointer: exact.Join(p.pointer, name), step: p.step}
+}
 
-func (p place) item(i int) place { return place{exact.JoinIndex(p.pointer, i), p.step} }
+func (p place) item(i int) place { return place{pointer: exact.JoinIndex(p.pointer, i), step: p.step} }
+
+// key points at the name of a member, where the mistake is in the name.
+func (p place) key() place { return place{p.pointer, p.step, true} }
 
 // report collects findings with the byte they point at, so that the answer can
 // come in document order although the phases run one after another.
 type report struct {
+	text  []byte
+	root  exact.Value
 	found []Problem
 }
 
-func (r *report) add(code string, at place, offset int, detail, hint string) {
-	r.found = append(r.found, Problem{
-		Code: code, Pointer: at.pointer, Offset: -1, Detail: detail, Hint: hint,
-		Step: at.step, Warning: warnings[code], Position: offset,
-	})
+// foundMax bounds the work a hostile document can cause. The shape phase walks
+// in document order, so the first ones found are the first ones shown.
+const foundMax = 10 * ProblemsMax
+
+func (r *report) full() bool { return len(r.found) >= foundMax }
+
+func (r *report) add(code string, at place, detail, hint string) {
+	r.put(Problem{Code: code, Pointer: at.pointer, Offset: -1, Detail: detail, Hint: hint, Step: at.step, Position: r.position(at)})
 }
 
-func (r *report) refused() bool {
-	for _, f := range r.found {
-		if !f.Warning {
-			return true
+func (r *report) put(p Problem) {
+	if !r.full() {
+		p.Warning = warnings[p.Code]
+		r.found = append(r.found, p)
+	}
+}
+
+// position is the byte where a place begins in the text.
+func (r *report) position(at place) int {
+	if at.isKey {
+		slash := strings.LastIndexByte(at.pointer, '/')
+		parent, _ := r.root.Find(at.pointer[:slash])
+		for _, m := range parent.Members() {
+			if exact.Join(at.pointer[:slash], m.Name) == at.pointer {
+				return m.NameOffset
+			}
 		}
 	}
-	return false
+	v, _ := r.root.Find(at.pointer)
+	return v.Offset()
 }
+
+func (r *report) refused() bool { return Refused(r.found) }
 
 // broken reports whether an error was found at or below a pointer. Later
 // phases ask it before they look at a part.
@@ -91,7 +117,7 @@ func (r *report) broken(pointer string) bool {
 
 // problems returns the findings in document order, at most ProblemsMax. Errors
 // come before warnings when not all fit, because only errors block.
-func (r *report) problems(text []byte) []Problem {
+func (r *report) problems() []Problem {
 	sort.SliceStable(r.found, func(i, j int) bool { return r.found[i].Position < r.found[j].Position })
 	room := ProblemsMax
 	kept := make([]bool, len(r.found))
@@ -105,7 +131,7 @@ func (r *report) problems(text []byte) []Problem {
 	var out []Problem
 	for i, f := range r.found {
 		if kept[i] {
-			f.Line, f.Column = exact.LineColumn(text, f.Position)
+			f.Line, f.Column = exact.LineColumn(r.text, f.Position)
 			out = append(out, f)
 		}
 	}

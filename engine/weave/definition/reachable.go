@@ -7,7 +7,7 @@ import "fmt"
 func (c *checker) reachable() {
 	least := c.leastBody(c.def.Body)
 	if c.def.DeadlineMS > 0 && least > c.def.DeadlineMS {
-		c.add("deadline_unreachable", place{"/body", ""}, c.bodyOffset,
+		c.add("deadline_unreachable", place{pointer: "/body"},
 			fmt.Sprintf("the timers alone take %d ms, the instance lives %d ms", least, c.def.DeadlineMS), "")
 	}
 }

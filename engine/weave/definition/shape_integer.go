@@ -27,12 +27,12 @@ func (c *shaper) integer(v exact.Value, at place, least, most int64) {
 		return
 	}
 	if !structuralInteger.MatchString(v.Token()) {
-		c.add("field_type", at, v.Offset(), v.Token()+" is not spelled as an integer", "write plain digits, without point, exponent or leading zero")
+		c.add("field_type", at, v.Token()+" is not spelled as an integer", "write plain digits, without point, exponent or leading zero")
 		return
 	}
 	n, err := strconv.ParseInt(v.Token(), 10, 64)
 	if err != nil || n < least || n > most {
-		c.add("field_range", at, v.Offset(), fmt.Sprintf("%s, must be %d to %d", v.Token(), least, most), "")
+		c.add("field_range", at, fmt.Sprintf("%s, must be %d to %d", v.Token(), least, most), "")
 	}
 }
 
@@ -42,7 +42,7 @@ func schemaVersion() rule {
 	return rule{
 		func(c *shaper, v exact.Value, at place) {
 			if v.Kind() == exact.KindNumber && structuralInteger.MatchString(v.Token()) && v.Token() != "1" {
-				c.add("schema_version_unsupported", at, v.Offset(), "schema_version "+v.Token()+", this release reads 1", "")
+				c.add("schema_version_unsupported", at, "schema_version "+v.Token()+", this release reads 1", "")
 				return
 			}
 			c.integer(v, at, 1, 1)
@@ -61,7 +61,7 @@ func delay() rule {
 				literal.check(c, v, at)
 			case exact.KindString:
 			default:
-				c.add("field_type", at, v.Offset(), kindName(v)+", must be an integer or an expression", "")
+				c.add("field_type", at, kindName(v)+", must be an integer or an expression", "")
 			}
 		},
 		func() exact.Value {

@@ -30,20 +30,40 @@ func object(fields ...field) rule {
 
 func (c *shaper) fields(v exact.Value, at place, fields []field) {
 	rules := make(map[string]rule, len(fields))
+	var missing []string
 	for _, f := range fields {
 		rules[f.name] = f.rule
 		if _, ok := v.Get(f.name); !ok && !f.optional {
-			c.add("field_missing", at, v.Offset(), quote(f.name)+" is missing", "every required field is written out, null included")
+			missing = append(missing, f.name)
 		}
 	}
 	for _, m := range v.Members() {
+		if c.full() {
+			return
+		}
 		r, ok := rules[m.Name]
-		if !ok {
-			c.add("field_unknown", at.member(m.Name), m.NameOffset, "there is no field "+quote(m.Name)+" here", didYouMean(m.Name, sortedNames(rules)))
+		if ok {
+			r.check(c, m.Value, at.member(m.Name))
 			continue
 		}
-		r.check(c, m.Value, at.member(m.Name))
+		missing = c.unknownField(m.Name, at, sortedNames(rules), missing)
 	}
+	for _, name := range missing {
+		c.add("field_missing", at, quote(name)+" is missing", "every required field is written out, null included")
+	}
+}
+
+// unknownField reports a field the language does not have. One that looks like
+// a missing field is that field misspelt: it is taken off the missing ones, so
+// that one mistake stays one finding.
+func (c *shaper) unknownField(name string, at place, known, missing []string) []string {
+	hint := didYouMean(name, known)
+	if meant := nearest(name, missing); meant != "" {
+		hint = "did you mean " + quote(meant) + "?"
+		missing = without(missing, meant)
+	}
+	c.add("field_unknown", at.member(name).key(), "there is no field "+quote(name)+" here", hint)
+	return missing
 }
 
 // tagged is an object whose fields depend on the value of its "kind".
@@ -58,14 +78,14 @@ func tagged(kinds []string, fields func(kind string) []field, unknown string) ru
 			}
 			kind, ok := v.Get("kind")
 			if !ok {
-				c.add("field_missing", at, v.Offset(), "\"kind\" is missing", "one of "+strings.Join(kinds, ", "))
+				c.add("field_missing", at, "\"kind\" is missing", "one of "+strings.Join(kinds, ", "))
 				return
 			}
 			if !c.kind(kind, at.member("kind"), exact.KindString, "a string") {
 				return
 			}
 			if !contains(kinds, kind.Str()) {
-				c.add(unknown, at.member("kind"), kind.Offset(), "there is no kind "+quote(kind.Str()), didYouMean(kind.Str(), kinds))
+				c.add(unknown, at.member("kind"), "there is no kind "+quote(kind.Str()), didYouMean(kind.Str(), kinds))
 				return
 			}
 			c.fields(v, at, fields(kind.Str()))
@@ -114,9 +134,9 @@ func arm(extra ...field) rule {
 			_, hasOutput := v.Get("output")
 			switch {
 			case present != 1:
-				c.add("arm_shape", at, v.Offset(), "an arm has exactly one of body, fail, review", "an arm that does nothing has \"body\": []")
+				c.add("arm_shape", at, "an arm has exactly one of body, fail, review", "an arm that does nothing has \"body\": []")
 			case hasOutput && !hasBody:
-				c.add("arm_shape", at, v.Offset(), "only an arm with a body has an output", "")
+				c.add("arm_shape", at, "only an arm with a body has an output", "")
 			}
 		},
 		func() exact.Value {
@@ -140,6 +160,15 @@ func expiry() rule {
 		},
 		func() exact.Value { return schemaOf("anyOf", exact.Array(review.schema(), output.schema())) },
 	}
+}
+
+func without(list []string, one string) (rest []string) {
+	for _, s := range list {
+		if s != one {
+			rest = append(rest, s)
+		}
+	}
+	return rest
 }
 
 func contains(list []string, one string) bool {

@@ -48,7 +48,7 @@ func text(least, most int) rule {
 				return
 			}
 			if n := utf8.RuneCountInString(v.Str()); n < least || n > most {
-				c.add("field_range", at, v.Offset(), fmt.Sprintf("%d characters, must be %d to %d", n, least, most), "")
+				c.add("field_range", at, fmt.Sprintf("%d characters, must be %d to %d", n, least, most), "")
 			}
 		},
 		func() exact.Value {
@@ -63,7 +63,7 @@ func matching(pattern string) rule {
 	return rule{
 		func(c *shaper, v exact.Value, at place) {
 			if c.kind(v, at, exact.KindString, "a string") && !syntax.MatchString(v.Str()) {
-				c.add("field_value", at, v.Offset(), fmt.Sprintf("%s does not match %s", quote(v.Str()), pattern), "")
+				c.add("field_value", at, fmt.Sprintf("%s does not match %s", quote(v.Str()), pattern), "")
 			}
 		},
 		func() exact.Value { return schemaOf("type", exact.String("string"), "pattern", exact.String(pattern)) },
@@ -93,7 +93,7 @@ func oneOf(values ...string) rule {
 					return
 				}
 			}
-			c.add("field_value", at, v.Offset(), quote(v.Str())+" is not one of "+strings.Join(values, ", "), didYouMean(v.Str(), values))
+			c.add("field_value", at, quote(v.Str())+" is not one of "+strings.Join(values, ", "), didYouMean(v.Str(), values))
 		},
 		func() exact.Value { return schemaOf("enum", stringArray(values)) },
 	}
@@ -132,12 +132,15 @@ func listOf(item rule, least, most int, short string) rule {
 			}
 			items := v.Items()
 			if len(items) < least {
-				c.add(short, at, v.Offset(), fmt.Sprintf("%d items, needs at least %d", len(items), least), "")
+				c.add(short, at, fmt.Sprintf("%d items, needs at least %d", len(items), least), "")
 			}
 			if len(items) > most {
-				c.add("field_range", at, v.Offset(), fmt.Sprintf("%d items, at most %d", len(items), most), "")
+				c.add("field_range", at, fmt.Sprintf("%d items, at most %d", len(items), most), "")
 			}
 			for i, one := range items {
+				if c.full() {
+					return
+				}
 				item.check(c, one, at.item(i))
 			}
 		},
@@ -155,9 +158,12 @@ func dictionary(inner rule, most int) rule {
 				return
 			}
 			if n := len(v.Members()); n > most {
-				c.add("field_range", at, v.Offset(), fmt.Sprintf("%d members, at most %d", n, most), "")
+				c.add("field_range", at, fmt.Sprintf("%d members, at most %d", n, most), "")
 			}
 			for _, m := range v.Members() {
+				if c.full() {
+					return
+				}
 				inner.check(c, m.Value, at.member(m.Name))
 			}
 		},
@@ -173,7 +179,7 @@ func scalar() rule {
 	return rule{
 		func(c *shaper, v exact.Value, at place) {
 			if v.Kind() == exact.KindArray || v.Kind() == exact.KindObject {
-				c.add("field_type", at, v.Offset(), kindName(v)+", must be a string, number, boolean or null", "")
+				c.add("field_type", at, kindName(v)+", must be a string, number, boolean or null", "")
 			}
 		},
 		func() exact.Value {
@@ -187,7 +193,7 @@ func (c *shaper) kind(v exact.Value, at place, want exact.Kind, what string) boo
 	if v.Kind() == want {
 		return true
 	}
-	c.add("field_type", at, v.Offset(), kindName(v)+", must be "+what, typeHint(v, want))
+	c.add("field_type", at, kindName(v)+", must be "+what, typeHint(v, want))
 	return false
 }
 

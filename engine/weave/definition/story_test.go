@@ -38,6 +38,9 @@ func TestStories(t *testing.T) {
 }
 
 func storyText(t *testing.T, d *datadriven.TestData) []byte {
+	if text := generated(d); text != "" {
+		return []byte(text)
+	}
 	if !d.HasArg("document") {
 		return []byte(strings.ReplaceAll(d.Input, `\x00`, "\x00"))
 	}
@@ -112,6 +115,46 @@ func documentText(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// generated writes the documents no story wants to spell out.
+func generated(d *datadriven.TestData) string {
+	timer := func(i int) string { return fmt.Sprintf(`{"name": "t%d", "kind": "TIMER", "delay_ms": 1}`, i) }
+	var nodes []string
+	for _, arg := range d.CmdArgs {
+		n := 0
+		if len(arg.Vals) == 1 {
+			n, _ = strconv.Atoi(arg.Vals[0])
+		}
+		switch arg.Key {
+		case "deep":
+			return strings.Repeat("[", 65) + strings.Repeat("]", 65)
+		case "large":
+			return `"` + strings.Repeat("x", 256<<10) + `"`
+		case "nodes":
+			for i := range n {
+				nodes = append(nodes, timer(i))
+			}
+		case "nested":
+			node := timer(0)
+			for i := 1; i < n; i++ {
+				node = fmt.Sprintf(`{"name": "s%d", "kind": "SCOPE", "compensation_deadline_ms": 1, "body": [%s]}`, i, node)
+			}
+			nodes = append(nodes, node)
+		case "queues_used":
+			for i := range n {
+				nodes = append(nodes, fmt.Sprintf(`{"name": "t%d", "kind": "TASK", "queue": "q%d", "handler": "h", "handler_version": "1",
+					"input": null, "input_contract": "any", "output_contract": "any", "policy": "p", "business_key": null, "resource_key": null}`, i, i))
+			}
+		}
+	}
+	if nodes == nil {
+		return ""
+	}
+	return `{"schema_version": 1, "definition": "generated", "version": 1, "input_contract": "any", "output_contract": "any",
+		"deadline_ms": 3600000, "on_failure": "REVIEW", "contracts": {"any": {}}, "policies": {"p": {"priority": 5, "deadline_ms": 2,
+		"attempt_timeout_ms": 1, "lost": "RETRY", "retry": {"kind": "LIST", "max_attempts": 1, "delays_ms": [], "jitter_percent": 0}}},
+		"body": [` + strings.Join(nodes, ",") + `], "output": null}`
 }
 
 // edit applies one line of a story.

@@ -14,16 +14,17 @@ func (c *checker) structure() {
 	}
 	for _, n := range c.def.order {
 		c.nesting(n)
+		c.compensation(n)
 		switch n.Kind {
 		case KindBranch:
 			c.branch(n)
 		case KindParallel:
 			if size := len(n.Parallel.Branches); size < BranchesMin || size > BranchesMax {
-				c.add("limit_branches", n.place().member("branches"), n.offset, fmt.Sprintf("%d branches, must be %d to %d", size, BranchesMin, BranchesMax), "")
+				c.add("limit_branches", n.place().member("branches"), fmt.Sprintf("%d branches, must be %d to %d", size, BranchesMin, BranchesMax), "")
 			}
 		case KindTimer:
 			if n.Timer.DelayMS > 0 && c.def.DeadlineMS > 0 && n.Timer.DelayMS >= c.def.DeadlineMS {
-				c.add("timer_over_deadline", n.place().member("delay_ms"), n.offset, fmt.Sprintf("waits %d ms, the instance lives %d ms", n.Timer.DelayMS, c.def.DeadlineMS), "")
+				c.add("timer_over_deadline", n.place().member("delay_ms"), fmt.Sprintf("waits %d ms, the instance lives %d ms", n.Timer.DelayMS, c.def.DeadlineMS), "")
 			}
 		case KindPoll:
 			c.poll(n)
@@ -33,49 +34,59 @@ func (c *checker) structure() {
 }
 
 func (c *checker) counts() {
-	if n := len(c.def.order); n > NodesMax {
-		c.add("limit_nodes", place{"/body", ""}, c.bodyOffset, fmt.Sprintf("%d nodes, at most %d", n, NodesMax), "move a part into another definition")
-	}
 	queues := c.def.Queues()
 	if n := len(queues); n > QueuesMax {
-		c.add("limit_queues", place{"/body", ""}, c.bodyOffset, fmt.Sprintf("%d distinct queues, at most %d", n, QueuesMax), "")
+		c.add("limit_queues", place{pointer: "/body"}, fmt.Sprintf("%d distinct queues, at most %d", n, QueuesMax), "")
 	}
 }
 
 // nesting reports only the first level too many of each subtree.
 func (c *checker) nesting(n *Node) {
 	if n.depth() == NestingMax+1 {
-		c.add("limit_nesting", n.place(), n.offset, fmt.Sprintf("nested %d levels deep, at most %d", n.depth(), NestingMax), "move the inner part into another definition")
+		c.add("limit_nesting", n.place(), fmt.Sprintf("nested %d levels deep, at most %d", n.depth(), NestingMax), "move the inner part into another definition")
 	}
+}
+
+// compensation belongs to a scope, which says when it runs.
+func (c *checker) compensation(n *Node) {
+	if n.Task == nil || n.Task.Compensation == nil {
+		return
+	}
+	for p := n.Parent; p != nil; p = p.Parent {
+		if p.Kind == KindScope {
+			return
+		}
+	}
+	c.add("field_unknown", n.place().member("compensation").key(), "a compensation exists only inside a SCOPE", "put the task into a SCOPE, or remove the field")
 }
 
 func (c *checker) policy(p *Policy) {
 	if p.AttemptTimeoutMS > 0 && p.DeadlineMS > 0 && p.AttemptTimeoutMS > p.DeadlineMS {
-		c.add("deadline_order", p.at.member("attempt_timeout_ms"), p.offset, fmt.Sprintf("one attempt may take %d ms, the whole task %d ms", p.AttemptTimeoutMS, p.DeadlineMS), "")
+		c.add("deadline_order", p.at.member("attempt_timeout_ms"), fmt.Sprintf("one attempt may take %d ms, the whole task %d ms", p.AttemptTimeoutMS, p.DeadlineMS), "")
 	}
 	r := p.Retry
 	if c.broken(r.at.pointer) {
 		return
 	}
 	if r.Kind == RetryList && int64(len(r.DelaysMS)) != r.MaxAttempts-1 {
-		c.add("retry_attempts_mismatch", r.at.member("delays_ms"), r.offset, fmt.Sprintf("%d delays for %d attempts, needs %d", len(r.DelaysMS), r.MaxAttempts, r.MaxAttempts-1), "")
+		c.add("retry_attempts_mismatch", r.at.member("delays_ms"), fmt.Sprintf("%d delays for %d attempts, needs %d", len(r.DelaysMS), r.MaxAttempts, r.MaxAttempts-1), "")
 	}
 }
 
 func (c *checker) branch(n *Node) {
 	b := n.Branch
 	if size := len(b.Cases); size < CasesMin || size > CasesMax {
-		c.add("limit_branches", n.place().member("cases"), n.offset, fmt.Sprintf("%d cases, must be %d to %d", size, CasesMin, CasesMax), "")
+		c.add("limit_branches", n.place().member("cases"), fmt.Sprintf("%d cases, must be %d to %d", size, CasesMin, CasesMax), "")
 	}
 	switch {
 	case b.HasOutput():
 		for _, arm := range b.Arms() {
 			if arm.Runs && arm.Output == nil && !c.broken(arm.at.pointer) {
-				c.add("branch_output_partial", arm.at, arm.offset, "this arm has no output, another arm has", "every arm with a body has an output, or none has")
+				c.add("branch_output_partial", arm.at, "this arm has no output, another arm has", "every arm with a body has an output, or none has")
 			}
 		}
 	case b.OutputContract != nil:
-		c.add("branch_output_partial", n.place().member("output_contract"), n.offset, "a branch without outputs has no output contract", "write null, or give every arm an output")
+		c.add("branch_output_partial", n.place().member("output_contract"), "a branch without outputs has no output contract", "write null, or give every arm an output")
 	}
 }
 
@@ -88,7 +99,7 @@ func (c *checker) poll(n *Node) {
 		deadline = min(deadline, c.def.DeadlineMS)
 	}
 	if deadline > 0 && p.IntervalMS > 0 && (p.MaxRounds-1)*p.IntervalMS >= deadline {
-		c.add("poll_rounds_unreachable", n.place().member("max_rounds"), n.offset,
+		c.add("poll_rounds_unreachable", n.place().member("max_rounds"),
 			fmt.Sprintf("%d rounds every %d ms do not fit into %d ms", p.MaxRounds, p.IntervalMS, deadline), "")
 	}
 	c.lists(p.Classify, nil)
@@ -109,16 +120,16 @@ func (c *checker) lists(k Classify, allowed []exact.Value) {
 			at := k.at.member(list.name).item(i)
 			switch {
 			case holds(seen, v):
-				c.add("poll_values_overlap", at, v.Offset(), v.String()+" is listed twice", "")
+				c.add("poll_values_overlap", at, v.String()+" is listed twice", "")
 			case allowed != nil && !holds(allowed, v):
-				c.add("poll_value_not_in_contract", at, v.Offset(), "the contract never gives "+v.String(), "")
+				c.add("poll_value_not_in_contract", at, "the contract never gives "+v.String(), "")
 			}
 			seen = append(seen, v)
 		}
 	}
 	for _, v := range allowed {
 		if !holds(seen, v) {
-			c.add("poll_value_unlisted", k.at, k.offset, v.String()+" is in the contract and in no list: it goes to review", "")
+			c.add("poll_value_unlisted", k.at, v.String()+" is in the contract and in no list: it goes to review", "")
 		}
 	}
 }

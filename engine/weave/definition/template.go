@@ -12,10 +12,9 @@ func (t *Template) isNull() bool { return t != nil && t.Source.IsNull() }
 
 // Contract is what a value must look like.
 type Contract struct {
-	Name       string
-	source     exact.Value
-	at         place
-	nameOffset int
+	Name   string
+	source exact.Value
+	at     place
 }
 
 // role says when a template is evaluated, and so what it may read.
@@ -54,5 +53,4 @@ type site struct {
 	expression bool // only an expression may stand here
 	condition  bool
 	at         place
-	offset     int
 }
