@@ -104,6 +104,27 @@ func (a Decimal) MultipleOf(step Decimal) bool {
 	return err == nil && rest.IsZero()
 }
 
+// Floor is the greatest integer not above a; with strict, below a. False when
+// it leaves the number domain.
+func (a Decimal) Floor(strict bool) (Decimal, bool) {
+	if a.IsInteger() {
+		if strict {
+			return a.Sub(DecimalInt(1))
+		}
+		return a, true
+	}
+	var out Decimal
+	_, err := remainder.Floor(&out.d, &a.d)
+	return out.reduced(), err == nil
+}
+
+// Ceil is the least integer not below a; with strict, above a. False when it
+// leaves the number domain.
+func (a Decimal) Ceil(strict bool) (Decimal, bool) {
+	out, ok := a.Neg().Floor(strict)
+	return out.Neg(), ok
+}
+
 // String is the canonical spelling of definition.md section 4.4: no trailing
 // zeros, plain when the adjusted exponent is -7 to 40, else d.ddde±x without a
 // plus sign.
