@@ -95,7 +95,7 @@ func (q *Queries) DeleteResourceLocks(ctx context.Context, arg DeleteResourceLoc
 }
 
 const getAttempt = `-- name: GetAttempt :one
-SELECT namespace_id, task_id, attempt_no, outcome, consumed, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output FROM attempt WHERE namespace_id = ? AND task_id = ? AND attempt_no = ?
+SELECT namespace_id, task_id, attempt_no, outcome, consumed, task_state, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output FROM attempt WHERE namespace_id = ? AND task_id = ? AND attempt_no = ?
 `
 
 type GetAttemptParams struct {
@@ -114,6 +114,7 @@ func (q *Queries) GetAttempt(ctx context.Context, arg GetAttemptParams) (Attempt
 		&i.AttemptNo,
 		&i.Outcome,
 		&i.Consumed,
+		&i.TaskState,
 		&i.Token,
 		&i.Worker,
 		&i.StartedAt,
@@ -238,8 +239,8 @@ func (q *Queries) GetTask(ctx context.Context, arg GetTaskParams) (Task, error) 
 }
 
 const insertAttempt = `-- name: InsertAttempt :execrows
-INSERT INTO attempt (namespace_id, task_id, attempt_no, outcome, consumed, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO attempt (namespace_id, task_id, attempt_no, outcome, consumed, task_state, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type InsertAttemptParams struct {
@@ -248,6 +249,7 @@ type InsertAttemptParams struct {
 	AttemptNo      uint16
 	Outcome        uint8
 	Consumed       uint8
+	TaskState      uint8
 	Token          []byte
 	Worker         []byte
 	StartedAt      time.Time
@@ -268,6 +270,7 @@ func (q *Queries) InsertAttempt(ctx context.Context, arg InsertAttemptParams) (i
 		arg.AttemptNo,
 		arg.Outcome,
 		arg.Consumed,
+		arg.TaskState,
 		arg.Token,
 		arg.Worker,
 		arg.StartedAt,
@@ -545,7 +548,7 @@ func (q *Queries) InsertTaskEvent(ctx context.Context, arg InsertTaskEventParams
 }
 
 const listAttempts = `-- name: ListAttempts :many
-SELECT namespace_id, task_id, attempt_no, outcome, consumed, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output FROM attempt WHERE namespace_id = ? AND task_id = ? AND attempt_no > ? ORDER BY attempt_no LIMIT ?
+SELECT namespace_id, task_id, attempt_no, outcome, consumed, task_state, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output FROM attempt WHERE namespace_id = ? AND task_id = ? AND attempt_no > ? ORDER BY attempt_no LIMIT ?
 `
 
 type ListAttemptsParams struct {
@@ -576,6 +579,7 @@ func (q *Queries) ListAttempts(ctx context.Context, arg ListAttemptsParams) ([]A
 			&i.AttemptNo,
 			&i.Outcome,
 			&i.Consumed,
+			&i.TaskState,
 			&i.Token,
 			&i.Worker,
 			&i.StartedAt,
@@ -601,7 +605,7 @@ func (q *Queries) ListAttempts(ctx context.Context, arg ListAttemptsParams) ([]A
 }
 
 const listAttemptsOf = `-- name: ListAttemptsOf :many
-SELECT task_id, attempt_no, outcome, token, report_digest, ended_at FROM attempt
+SELECT task_id, attempt_no, outcome, task_state, token, report_digest, ended_at FROM attempt
 WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id, attempt_no
 `
 
@@ -614,6 +618,7 @@ type ListAttemptsOfRow struct {
 	TaskID       []byte
 	AttemptNo    uint16
 	Outcome      uint8
+	TaskState    uint8
 	Token        []byte
 	ReportDigest []byte
 	EndedAt      time.Time
@@ -645,6 +650,7 @@ func (q *Queries) ListAttemptsOf(ctx context.Context, arg ListAttemptsOfParams) 
 			&i.TaskID,
 			&i.AttemptNo,
 			&i.Outcome,
+			&i.TaskState,
 			&i.Token,
 			&i.ReportDigest,
 			&i.EndedAt,
@@ -1205,7 +1211,7 @@ func (q *Queries) ListTaskPayloads(ctx context.Context, arg ListTaskPayloadsPara
 }
 
 const listTaskRules = `-- name: ListTaskRules :many
-SELECT task_id, retry_policy, output_contract FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
+SELECT task_id, application_id, state, state_version, retry_policy, output_contract, failure_code FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
 `
 
 type ListTaskRulesParams struct {
@@ -1215,12 +1221,16 @@ type ListTaskRulesParams struct {
 
 type ListTaskRulesRow struct {
 	TaskID         []byte
+	ApplicationID  uint64
+	State          uint8
+	StateVersion   uint32
 	RetryPolicy    []byte
 	OutputContract []byte
+	FailureCode    []byte
 }
 
-// What a settlement must know beyond the open row: policy, contract, handler.
-// lock: none (immutable columns).
+// What a settlement must know beyond the open row: policy, contract, and how an ended task ended.
+// lock: none (changed only under the quota row).
 func (q *Queries) ListTaskRules(ctx context.Context, arg ListTaskRulesParams) ([]ListTaskRulesRow, error) {
 	query := listTaskRules
 	var queryParams []interface{}
@@ -1241,7 +1251,15 @@ func (q *Queries) ListTaskRules(ctx context.Context, arg ListTaskRulesParams) ([
 	var items []ListTaskRulesRow
 	for rows.Next() {
 		var i ListTaskRulesRow
-		if err := rows.Scan(&i.TaskID, &i.RetryPolicy, &i.OutputContract); err != nil {
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.ApplicationID,
+			&i.State,
+			&i.StateVersion,
+			&i.RetryPolicy,
+			&i.OutputContract,
+			&i.FailureCode,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -1785,67 +1803,74 @@ func (q *Queries) LockResources(ctx context.Context, arg LockResourcesParams) ([
 	return items, nil
 }
 
-const updateOpenTaskWaiting = `-- name: UpdateOpenTaskWaiting :execrows
-UPDATE open_task SET state = ?, state_version = ?, attempts_used = ?, available_at = ?, permit_held = 0, started_at = NULL, lease_until = NULL, cancel_requested_at = NULL, token = NULL, worker = NULL
-WHERE namespace_id = ? AND task_id = ? AND state = 2
+const updateOpenTask = `-- name: UpdateOpenTask :exec
+INSERT INTO open_task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held, handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, cancel_requested_at, token, worker, resource_key, gate_id, owner_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE state = VALUES(state), state_version = VALUES(state_version), attempt_no = VALUES(attempt_no), attempts_used = VALUES(attempts_used), permit_held = VALUES(permit_held),
+  available_at = VALUES(available_at), started_at = VALUES(started_at), lease_until = VALUES(lease_until), cancel_requested_at = VALUES(cancel_requested_at), token = VALUES(token), worker = VALUES(worker)
 `
 
-type UpdateOpenTaskWaitingParams struct {
-	State        uint8
-	StateVersion uint32
-	AttemptsUsed uint16
-	AvailableAt  time.Time
-	NamespaceID  uint64
-	TaskID       []byte
+type UpdateOpenTaskParams struct {
+	NamespaceID       uint64
+	TaskID            []byte
+	ApplicationID     uint64
+	QueueID           uint64
+	State             uint8
+	StateVersion      uint32
+	Priority          uint8
+	AttemptNo         uint16
+	AttemptsUsed      uint16
+	MaxAttempts       uint16
+	LostPolicy        uint8
+	HasContract       uint8
+	PermitHeld        uint8
+	HandlerHash       uint64
+	AttemptTimeoutMs  uint64
+	InputBytes        uint32
+	AvailableAt       time.Time
+	DeadlineAt        time.Time
+	StartedAt         *time.Time
+	LeaseUntil        *time.Time
+	CancelRequestedAt *time.Time
+	Token             []byte
+	Worker            []byte
+	ResourceKey       []byte
+	GateID            []byte
+	OwnerID           []byte
 }
 
-// Back to waiting after a known retryable failure, a return, or a loss declared safe.
+// Rewrites everything that may change of open tasks whose rows are held: retries, returns, reviews, cancel requests. {many}
 // lock: 9 task X, held.
-func (q *Queries) UpdateOpenTaskWaiting(ctx context.Context, arg UpdateOpenTaskWaitingParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, updateOpenTaskWaiting,
-		arg.State,
-		arg.StateVersion,
-		arg.AttemptsUsed,
-		arg.AvailableAt,
+func (q *Queries) UpdateOpenTask(ctx context.Context, arg UpdateOpenTaskParams) error {
+	_, err := q.db.ExecContext(ctx, updateOpenTask,
 		arg.NamespaceID,
 		arg.TaskID,
+		arg.ApplicationID,
+		arg.QueueID,
+		arg.State,
+		arg.StateVersion,
+		arg.Priority,
+		arg.AttemptNo,
+		arg.AttemptsUsed,
+		arg.MaxAttempts,
+		arg.LostPolicy,
+		arg.HasContract,
+		arg.PermitHeld,
+		arg.HandlerHash,
+		arg.AttemptTimeoutMs,
+		arg.InputBytes,
+		arg.AvailableAt,
+		arg.DeadlineAt,
+		arg.StartedAt,
+		arg.LeaseUntil,
+		arg.CancelRequestedAt,
+		arg.Token,
+		arg.Worker,
+		arg.ResourceKey,
+		arg.GateID,
+		arg.OwnerID,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const updateOpenTasksCancelRequested = `-- name: UpdateOpenTasksCancelRequested :execrows
-UPDATE open_task SET cancel_requested_at = ?, state_version = state_version + 1
-WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) AND state = 2 AND cancel_requested_at IS NULL
-`
-
-type UpdateOpenTasksCancelRequestedParams struct {
-	CancelRequestedAt *time.Time
-	NamespaceID       uint64
-	TaskIds           [][]byte
-}
-
-// lock: 9 task X, held.
-func (q *Queries) UpdateOpenTasksCancelRequested(ctx context.Context, arg UpdateOpenTasksCancelRequestedParams) (int64, error) {
-	query := updateOpenTasksCancelRequested
-	var queryParams []interface{}
-	queryParams = append(queryParams, arg.CancelRequestedAt)
-	queryParams = append(queryParams, arg.NamespaceID)
-	if len(arg.TaskIds) > 0 {
-		for _, v := range arg.TaskIds {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
-	}
-	result, err := q.db.ExecContext(ctx, query, queryParams...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return err
 }
 
 const updateOpenTasksParked = `-- name: UpdateOpenTasksParked :execrows
@@ -1898,39 +1923,6 @@ func (q *Queries) UpdateOpenTasksRenewed(ctx context.Context, arg UpdateOpenTask
 	query := updateOpenTasksRenewed
 	var queryParams []interface{}
 	queryParams = append(queryParams, arg.LeaseUntil)
-	queryParams = append(queryParams, arg.NamespaceID)
-	if len(arg.TaskIds) > 0 {
-		for _, v := range arg.TaskIds {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
-	}
-	result, err := q.db.ExecContext(ctx, query, queryParams...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const updateOpenTasksReview = `-- name: UpdateOpenTasksReview :execrows
-UPDATE open_task SET state = 6, state_version = state_version + 1, permit_held = ?, lease_until = NULL
-WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) AND state IN (1, 2, 3, 4, 5)
-`
-
-type UpdateOpenTasksReviewParams struct {
-	PermitHeld  uint8
-	NamespaceID uint64
-	TaskIds     [][]byte
-}
-
-// To review. The permit stays held where the outcome is unknown, because the effect may still be running.
-// lock: 9 task X, held.
-func (q *Queries) UpdateOpenTasksReview(ctx context.Context, arg UpdateOpenTasksReviewParams) (int64, error) {
-	query := updateOpenTasksReview
-	var queryParams []interface{}
-	queryParams = append(queryParams, arg.PermitHeld)
 	queryParams = append(queryParams, arg.NamespaceID)
 	if len(arg.TaskIds) > 0 {
 		for _, v := range arg.TaskIds {

@@ -57,6 +57,8 @@ type Attempt struct {
 	Outcome uint8
 	// 1表示计入尝试预算；归还为0
 	Consumed uint8
+	// 登记该结局后任务的公开状态：1排队，2成功，3失败，4已取消，5待核查；重复上报据此返回原答复
+	TaskState uint8
 	// 该尝试的随机防护令牌，重复上报据此认出
 	Token []byte
 	// 执行者自报的名称，仅供排查
@@ -283,7 +285,7 @@ type OpenTask struct {
 	LostPolicy uint8
 	// 1表示任务行带输出契约，完成时须读取校验
 	HasContract uint8
-	// 1表示执行许可未释放：执行中或结果未知；核查结清前不得归零
+	// 1表示执行许可未释放：执行中，或曾失联且效果未知（含声明可重做后的等待）；真实结果确定前不得归零
 	PermitHeld uint8
 	// 处理器名称与版本摘要的前8字节，仅用于领取时过滤
 	HandlerHash uint64

@@ -2,7 +2,9 @@ package migrate
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -13,8 +15,13 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// applyLock is the named server lock that keeps two `migrate apply` apart.
-const applyLock = "orbit_migrate"
+// applyLock names the server lock that keeps two `migrate apply` on one database
+// apart. Lock names are shared by the whole server and at most 64 bytes long,
+// therefore the digest of the database's name.
+func applyLock(database string) string {
+	digest := sha256.Sum256([]byte(database))
+	return "orbit_migrate_" + hex.EncodeToString(digest[:8])
+}
 
 // Progress is one event of a running apply.
 type Progress struct {
@@ -51,7 +58,7 @@ func (s *Source) Apply(ctx context.Context, cfg *mysql.Config, opt ApplyOptions)
 		return 0, err
 	}
 	defer func() { _ = db.Close() }()
-	drv, unlock, err := s.lock(ctx, db, opt)
+	drv, unlock, err := lock(ctx, db, cfg.DBName, opt)
 	if err != nil {
 		return 0, err
 	}
@@ -60,7 +67,7 @@ func (s *Source) Apply(ctx context.Context, cfg *mysql.Config, opt ApplyOptions)
 }
 
 // lock checks the engine and takes the apply lock of this database.
-func (s *Source) lock(ctx context.Context, db *sql.DB, opt ApplyOptions) (atlas.Driver, schema.UnlockFunc, error) {
+func lock(ctx context.Context, db *sql.DB, database string, opt ApplyOptions) (atlas.Driver, schema.UnlockFunc, error) {
 	engine, err := ReadEngine(ctx, db)
 	if err != nil {
 		return nil, nil, err
@@ -80,10 +87,10 @@ func (s *Source) lock(ctx context.Context, db *sql.DB, opt ApplyOptions) (atlas.
 	if !ok {
 		return nil, nil, errors.New("the database driver offers no named lock")
 	}
-	unlock, err := locker.Lock(ctx, applyLock, wait)
+	unlock, err := locker.Lock(ctx, applyLock(database), wait)
 	if errors.Is(err, schema.ErrLocked) {
 		return nil, nil, &Refusal{Code: "migration_locked", Detail: fmt.Sprintf(
-			"another `orbit migrate apply` holds the lock on this server; waited %s, try again when it has ended", wait)}
+			"another `orbit migrate apply` is at work on this database; waited %s, try again when it has ended", wait)}
 	}
 	return drv, unlock, err
 }
@@ -100,6 +107,9 @@ func (s *Source) applyLocked(ctx context.Context, db *sql.DB, drv atlas.Driver, 
 	if err := s.compareRevisions(files, revs); err != nil && refusalCode(err) != codeOlder && refusalCode(err) != codePartial {
 		return 0, err
 	}
+	if err := refuseForeign(ctx, db, revs); err != nil {
+		return 0, err
+	}
 	resumed, err := s.settle(ctx, db, drv, files, revs, scratchServer(cfg, opt))
 	if err != nil {
 		return 0, err
@@ -114,7 +124,7 @@ func (s *Source) applyLocked(ctx context.Context, db *sql.DB, drv atlas.Driver, 
 		return 0, nil
 	}
 	if err != nil {
-		return 0, notClean(err)
+		return 0, err
 	}
 	for i, f := range pending {
 		if err := exec.Execute(ctx, f); err != nil {
@@ -138,14 +148,19 @@ func operator(opt ApplyOptions) string {
 	return opt.Operator
 }
 
-// notClean explains Atlas' refusal to start in a database with foreign tables.
-func notClean(err error) error {
-	var dirty *atlas.NotCleanError
-	if !errors.As(err, &dirty) {
+// refuseForeign refuses a database that holds tables but no history: they are
+// somebody else's, or were created without migrations.
+func refuseForeign(ctx context.Context, db *sql.DB, revs []*atlas.Revision) error {
+	if len(revs) > 0 {
+		return nil
+	}
+	tables, err := textRows(ctx, db, `SELECT TABLE_NAME FROM information_schema.TABLES
+WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> '`+RevisionTable+`' ORDER BY TABLE_NAME`)
+	if err != nil || len(tables) == 0 {
 		return err
 	}
 	return &Refusal{Code: "database_not_empty", Detail: fmt.Sprintf(
-		"the database holds tables but no migration history (%s); give Orbit an empty database of its own", dirty.Reason)}
+		"the database holds %d tables but no migration history (the first is %s); give Orbit an empty database of its own", len(tables), tables[0][0])}
 }
 
 // progressLogger turns Atlas' log entries into Progress events.

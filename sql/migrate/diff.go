@@ -17,6 +17,10 @@ var ErrNoChange = errors.New("sql/migrations already leads to sql/schema: nothin
 
 var migrationName = regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*$`)
 
+// storedNull is a nullability behind a generated column. MySQL accepts it and
+// means nothing by it, MariaDB refuses the statement.
+var storedNull = regexp.MustCompile(`\) STORED (?:NOT )?NULL`)
+
 // Planned is what Diff wrote.
 type Planned struct {
 	File       string   // name of the new file in sql/migrations
@@ -67,6 +71,9 @@ func (s *Source) plan(ctx context.Context, sc *scratch, want *schema.Realm, name
 		return nil, fmt.Errorf("plan migration: %w", err)
 	}
 	plan.Version = s.nextVersion()
+	for _, c := range plan.Changes {
+		c.Cmd = storedNull.ReplaceAllString(c.Cmd, ") STORED")
+	}
 	files, err := atlas.DefaultFormatter.Format(plan)
 	if err != nil {
 		return nil, err

@@ -45,12 +45,9 @@ func OnDisk(path string) (*Source, error) {
 
 func load(root fs.FS) (*Source, error) {
 	s := &Source{migrations: &atlas.MemDir{}}
-	schema, err := readFolder(root, "schema")
-	if err != nil {
+	var err error
+	if s.schema, err = readFolder(root, "schema"); err != nil {
 		return nil, err
-	}
-	for i, f := range schema {
-		s.schema = append(s.schema, atlas.NewLocalFile(fmt.Sprintf("%04d_%s", i+1, f.Name()), f.Bytes()))
 	}
 	migrations, err := readFolder(root, "migrations")
 	if err != nil {

@@ -60,22 +60,13 @@ UPDATE open_task SET lease_until = ? WHERE namespace_id = ? AND task_id IN (sqlc
 -- name: UpdateOpenTasksParked :execrows
 UPDATE open_task SET state = sqlc.arg('to_state') WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state = sqlc.arg('from_state');
 
--- Back to waiting after a known retryable failure, a return, or a loss declared safe.
+-- Rewrites everything that may change of open tasks whose rows are held: retries, returns, reviews, cancel requests. {many}
 -- lock: 9 task X, held.
--- name: UpdateOpenTaskWaiting :execrows
-UPDATE open_task SET state = ?, state_version = ?, attempts_used = ?, available_at = ?, permit_held = 0, started_at = NULL, lease_until = NULL, cancel_requested_at = NULL, token = NULL, worker = NULL
-WHERE namespace_id = ? AND task_id = ? AND state = 2;
-
--- To review. The permit stays held where the outcome is unknown, because the effect may still be running.
--- lock: 9 task X, held.
--- name: UpdateOpenTasksReview :execrows
-UPDATE open_task SET state = 6, state_version = state_version + 1, permit_held = ?, lease_until = NULL
-WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state IN (1, 2, 3, 4, 5);
-
--- lock: 9 task X, held.
--- name: UpdateOpenTasksCancelRequested :execrows
-UPDATE open_task SET cancel_requested_at = ?, state_version = state_version + 1
-WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state = 2 AND cancel_requested_at IS NULL;
+-- name: UpdateOpenTask :exec
+INSERT INTO open_task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held, handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, cancel_requested_at, token, worker, resource_key, gate_id, owner_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE state = VALUES(state), state_version = VALUES(state_version), attempt_no = VALUES(attempt_no), attempts_used = VALUES(attempts_used), permit_held = VALUES(permit_held),
+  available_at = VALUES(available_at), started_at = VALUES(started_at), lease_until = VALUES(lease_until), cancel_requested_at = VALUES(cancel_requested_at), token = VALUES(token), worker = VALUES(worker);
 
 -- lock: 9 task X, by primary key.
 -- name: DeleteOpenTasks :execrows
@@ -87,10 +78,10 @@ DELETE FROM open_task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_id
 UPDATE task SET state = ?, state_version = ?, changed_at = ?, result_attempt_no = ?, failure_code = ?
 WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state IN (1, 5);
 
--- What a settlement must know beyond the open row: policy, contract, handler.
--- lock: none (immutable columns).
+-- What a settlement must know beyond the open row: policy, contract, and how an ended task ended.
+-- lock: none (changed only under the quota row).
 -- name: ListTaskRules :many
-SELECT task_id, retry_policy, output_contract FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
+SELECT task_id, application_id, state, state_version, retry_policy, output_contract, failure_code FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
 
 -- What a worker is given. Read after the commit, outside the lane.
 -- lock: none (immutable columns).
@@ -101,13 +92,13 @@ WHERE t.namespace_id = ? AND t.task_id IN (sqlc.slice('task_ids')) ORDER BY t.ta
 
 -- lock: 9 task X (new row). {many}
 -- name: InsertAttempt :execrows
-INSERT INTO attempt (namespace_id, task_id, attempt_no, outcome, consumed, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO attempt (namespace_id, task_id, attempt_no, outcome, consumed, task_state, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- Ended attempts named by repeated or late reports.
 -- lock: none (never rewritten).
 -- name: ListAttemptsOf :many
-SELECT task_id, attempt_no, outcome, token, report_digest, ended_at FROM attempt
+SELECT task_id, attempt_no, outcome, task_state, token, report_digest, ended_at FROM attempt
 WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id, attempt_no;
 
 -- lock: 9 task X (new row). {many}

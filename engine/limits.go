@@ -1,0 +1,60 @@
+package engine
+
+import "time"
+
+// Every bound of the platform stands here with its reason. A request beyond one is refused at the door by
+// name; a plan beyond one is cut and continued.
+const (
+	// TransactionItemsMax bounds one lane transaction: 64 to 256 items measured alike, more only lengthens the hold of the quota row.
+	TransactionItemsMax = 256
+	// TransactionBytesMax bounds the payload of one lane transaction, so that one commit stays a few milliseconds.
+	TransactionBytesMax = 1 << 20
+	// PlanChangesMax is the number of structural changes of one workflow plan (seed: at most 32 per transaction).
+	PlanChangesMax = 32
+
+	// PayloadBytesMax bounds a task's or an instance's input and output.
+	PayloadBytesMax = 256 << 10
+	// PayloadDepthMax bounds the nesting of user JSON.
+	PayloadDepthMax = 64
+	// BatchItemsMax and BatchBytesMax bound one batch submission (seed: 32 items, 512 KiB).
+	BatchItemsMax = 32
+	BatchBytesMax = 512 << 10
+	// ReportItemsMax bounds one renewal or completion request to what one lane transaction takes.
+	ReportItemsMax = 256
+
+	KeyBytesMax            = 255  // submit, business, resource and idempotency keys
+	NameBytesMax           = 64   // queues, applications, credentials
+	HandlerBytesMax        = 128  // handler names
+	HandlerVersionBytesMax = 64   // handler versions
+	WorkerBytesMax         = 128  // a worker's own name
+	FailureCodeBytesMax    = 64   // stable code of a failure
+	FailureMessageBytesMax = 1024 // sentence for a person
+	FailureDetailsBytesMax = 16 << 10
+	ContractBytesMax       = 16 << 10 // inline output contract
+
+	// PriorityMax and PriorityStep: one level of priority is worth 30 s of waiting, so a priority 0 task is overtaken
+	// for at most 270 s (O6, T9).
+	PriorityMax  = 9
+	PriorityStep = 30 * time.Second
+
+	// DeadlineMax is the longest total deadline, one leap year.
+	DeadlineMax = 366 * 24 * time.Hour
+	// LeaseMin and LeaseMax bound one lease; renewal extends it up to the attempt timeout.
+	LeaseMin = time.Second
+	LeaseMax = time.Hour
+	// LeaseGrace is how long after its lease a silent attempt is declared lost: a renewal on its way still counts.
+	LeaseGrace = 2 * time.Second
+
+	RetryAttemptsMax  = 100 // attempts of one task
+	RetryJitterMax    = 50  // percent
+	RetryFactorMax    = 10  // exponential growth per attempt
+	AttemptNumberMax  = 60000
+	ClaimTasksMax     = 256 // tasks of one claim, one transaction
+	ClaimQueuesMax    = 16
+	ClaimHandlersMax  = 64
+	ClaimWaitMax      = 30 * time.Second
+	ParkPerPlanMax    = 1024 // tasks of held keys or closed gates moved out of the way by one claim
+	KeyWaitersPerPlan = 8    // waiters looked at when a key becomes free; ended ones among them are removed
+
+	ListLimitMax = 200
+)

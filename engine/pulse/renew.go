@@ -1,0 +1,35 @@
+package pulse
+
+import "github.com/orbitrun/orbit/engine"
+
+// judge re-checks who asks, at the time of this transaction.
+func (p *planner) judge(credential uint64, scope string) *engine.Refusal {
+	return p.s.Callers[credential].Judge(scope, p.s.Now)
+}
+
+func (p *planner) renewals() {
+	for i := range p.b.Renewals {
+		p.out.Renewals[i] = p.renew(&p.b.Renewals[i])
+	}
+}
+
+// renew extends a lease from now, never beyond the attempt timeout or the deadline, and never shortens it.
+func (p *planner) renew(r *Renewal) RenewalOutcome {
+	if refusal := p.judge(r.Credential, "worker:claim"); refusal != nil {
+		return RenewalOutcome{Refusal: refusal}
+	}
+	w := p.task(r.Task)
+	if w == nil || w.gone || w.now.Application != r.Application || w.now.State != Running ||
+		w.now.AttemptNo != r.AttemptNo || w.now.Token != r.Token {
+		return RenewalOutcome{Answer: RenewLost}
+	}
+	until := earlier(p.s.Now.Add(r.Extend), w.now.AttemptDeadline())
+	if until.After(w.now.LeaseUntil) {
+		w.now.LeaseUntil = until
+	}
+	answer := RenewContinue
+	if !w.now.CancelRequestedAt.IsZero() {
+		answer = RenewCancel
+	}
+	return RenewalOutcome{Answer: answer, LeaseUntil: w.now.LeaseUntil}
+}

@@ -1,0 +1,164 @@
+package pulse
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/orbitrun/orbit/engine"
+)
+
+var zeroTime time.Time
+
+// Digest identifies the content of a report, so that a repeat is told from a contradiction.
+func (r *Report) Digest() [32]byte {
+	h := sha256.New()
+	number(h, "outcome", int64(r.Outcome))
+	field(h, "output", string(r.Output))
+	field(h, "code", r.FailureCode)
+	field(h, "message", r.FailureMessage)
+	field(h, "details", string(r.FailureDetails))
+	return [32]byte(h.Sum(nil))
+}
+
+func (p *planner) reports() {
+	for i := range p.b.Reports {
+		p.out.Reports[i] = p.report(&p.b.Reports[i])
+	}
+}
+
+func (p *planner) report(r *Report) ReportOutcome {
+	if refusal := p.judge(r.Credential, "worker:claim"); refusal != nil {
+		return ReportOutcome{Refusal: refusal}
+	}
+	w := p.task(r.Task)
+	if w == nil || w.gone || w.now.Application != r.Application || !p.holds(w, r) {
+		return p.staleReport(r)
+	}
+	if r.Outcome == Cancelled && w.now.CancelRequestedAt.IsZero() {
+		return ReportOutcome{Refusal: engine.Refuse("cancel_not_requested", "nobody asked this attempt to stop; report FAILED, UNKNOWN or RETURNED").At("/outcome")}
+	}
+	return ReportOutcome{Status: ReportAccepted, TaskState: p.accept(w, r)}
+}
+
+// holds is the fence: the report must carry the number and the token of the attempt that runs now. An expired lease
+// that nobody has superseded still holds (pulse.md Completion).
+func (p *planner) holds(w *work, r *Report) bool {
+	return w.now.State == Running && w.now.AttemptNo == r.AttemptNo && w.now.Token == r.Token
+}
+
+// accept applies what a worker says about its own attempt.
+func (p *planner) accept(w *work, r *Report) Public {
+	attempt := p.attempt(w, r.Outcome, r.FailureCode, r.FailureMessage)
+	attempt.FailureDetails, attempt.Output, attempt.Digest = r.FailureDetails, r.Output, r.Digest()
+	settled := verdict{attemptNo: r.AttemptNo, code: r.FailureCode, message: r.FailureMessage, output: r.Output}
+	stopping := !w.now.CancelRequestedAt.IsZero()
+	switch {
+	case r.Outcome == Succeeded && r.ContractBroken != "":
+		settled.on, settled.kind, settled.code, settled.message = OnBroken, EventReview, "output_contract_broken", r.ContractBroken
+		p.settle(w, settled)
+	case r.Outcome == Succeeded:
+		settled.on, settled.kind = OnSucceed, EventSucceeded
+		p.settle(w, settled)
+	case r.Outcome == Unknown:
+		p.unknown(w, settled, EventReview)
+	case r.Outcome == Cancelled, stopping && r.Outcome != Permanent:
+		settled.on, settled.kind = OnStopped, EventCancelled
+		settled.code = orElse(settled.code, "cancelled")
+		p.settle(w, settled)
+	case r.Outcome == Returned:
+		attempt.Consumed = w.now.AttemptNo >= engine.AttemptNumberMax
+		p.giveBack(w, attempt.Consumed)
+	case r.Outcome == Retryable && p.retry(w):
+	default:
+		settled.on, settled.kind = OnFail, EventFailed
+		p.settle(w, settled)
+	}
+	attempt.TaskState = w.public
+	p.ch.Attempts = append(p.ch.Attempts, attempt)
+	return attempt.TaskState
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func (p *planner) attempt(w *work, o Outcome, code, message string) AttemptWrite {
+	return AttemptWrite{
+		Task: w.now.ID, No: w.now.AttemptNo, Outcome: o, Consumed: true, Token: w.now.Token, Worker: w.now.Worker,
+		StartedAt: w.now.StartedAt, LeaseUntil: w.now.LeaseUntil, FailureCode: code, FailureMessage: message,
+	}
+}
+
+// unknown decides what follows an outcome nobody knows: a declared-safe repeat while budget and time last, else a
+// person. Across a repeat the permit and the key stay with the task, because the first effect may still be running.
+func (p *planner) unknown(w *work, v verdict, kind EventKind) {
+	at, ok := p.retryAt(w)
+	if ok && w.now.Lost == LostRetry && w.now.CancelRequestedAt.IsZero() {
+		p.requeue(w, at, kind, fmt.Sprintf(`{"available_at":%q,"rule":"lost_policy RETRY"}`, Time(at)))
+		w.now.PermitHeld = true
+		return
+	}
+	v.on, v.kind, v.unknown = OnUnknown, kind, true
+	v.code = orElse(v.code, "outcome_unknown")
+	p.settle(w, v)
+}
+
+// retry puts a known failure back if attempts and time are left. It reports whether it did.
+func (p *planner) retry(w *work) bool {
+	at, ok := p.retryAt(w)
+	if ok {
+		p.requeue(w, at, EventRetryScheduled, fmt.Sprintf(`{"available_at":%q}`, Time(at)))
+		p.release(w, false)
+	}
+	return ok
+}
+
+// retryAt is when the next attempt may start, and whether the budget and the deadline allow one.
+func (p *planner) retryAt(w *work) (time.Time, bool) {
+	at := p.s.Now.Add(p.s.Rules[w.now.ID].Retry.Delay(w.now.ID, w.now.AttemptsUsed))
+	return at, w.now.AttemptsUsed < w.now.MaxAttempts && at.Before(w.now.DeadlineAt)
+}
+
+// giveBack returns a task that was never started: its place is kept and no attempt is used.
+func (p *planner) giveBack(w *work, consumed bool) {
+	if !consumed {
+		w.now.AttemptsUsed--
+	}
+	p.requeue(w, w.now.AvailableAt, EventReturned, "")
+	p.release(w, false)
+}
+
+// requeue takes a running task back to waiting.
+func (p *planner) requeue(w *work, at time.Time, kind EventKind, detail string) {
+	p.usage.run(&w.now, -1)
+	p.event(w, kind, w.now.AttemptNo, detail)
+	w.public = PublicQueued
+	w.now.State, w.now.AvailableAt, w.now.PermitHeld = Queued, at, false
+	if at.After(p.s.Now) {
+		w.now.State = Delayed
+		p.ch.DelayedUntil = append(p.ch.DelayedUntil, QueueTime{w.now.Queue, at})
+	}
+	w.now.StartedAt, w.now.LeaseUntil, w.now.CancelRequestedAt = zeroTime, zeroTime, zeroTime
+	w.now.Token, w.now.Worker = engine.ID{}, ""
+}
+
+// staleReport answers a report whose attempt no longer runs: a repeat gets its first answer, anything else that can
+// prove its token is kept as evidence, and a stranger learns nothing.
+func (p *planner) staleReport(r *Report) ReportOutcome {
+	ended, ok := p.s.Attempts[AttemptKey{r.Task, r.AttemptNo}]
+	rules := p.s.Rules[r.Task]
+	if !ok || ended.Token != r.Token || rules.Application != r.Application {
+		return ReportOutcome{Refusal: engine.Refuse("lease_unknown", "no attempt with this number and token exists; claim again")}
+	}
+	digest := r.Digest()
+	if bytes.Equal(ended.Digest[:], digest[:]) {
+		return ReportOutcome{Status: ReportReplayed, TaskState: ended.TaskState}
+	}
+	p.ch.Late = append(p.ch.Late, LateWrite{r.Task, r.AttemptNo, digest, r.Outcome, "", r.Text})
+	return ReportOutcome{Status: ReportLate, TaskState: rules.State}
+}
