@@ -17,9 +17,16 @@ var ErrNoChange = errors.New("sql/migrations already leads to sql/schema: nothin
 
 var migrationName = regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*$`)
 
-// storedNull is a nullability behind a generated column. MySQL accepts it and
-// means nothing by it, MariaDB refuses the statement.
-var storedNull = regexp.MustCompile(`\) STORED (?:NOT )?NULL`)
+// portable rewrites what Atlas plans for MySQL into what MariaDB reads as well:
+// a nullability behind a generated column means nothing to MySQL and is an error
+// there, and a CHECK is dropped as the constraint it is (MySQL since 8.0.19).
+var portable = []struct {
+	from *regexp.Regexp
+	to   string
+}{
+	{regexp.MustCompile(`\) STORED (?:NOT )?NULL`), ") STORED"},
+	{regexp.MustCompile("DROP CHECK `"), "DROP CONSTRAINT `"},
+}
 
 // Planned is what Diff wrote.
 type Planned struct {
@@ -72,7 +79,9 @@ func (s *Source) plan(ctx context.Context, sc *scratch, want *schema.Realm, name
 	}
 	plan.Version = s.nextVersion()
 	for _, c := range plan.Changes {
-		c.Cmd = storedNull.ReplaceAllString(c.Cmd, ") STORED")
+		for _, p := range portable {
+			c.Cmd = p.from.ReplaceAllString(c.Cmd, p.to)
+		}
 	}
 	files, err := atlas.DefaultFormatter.Format(plan)
 	if err != nil {

@@ -21,10 +21,11 @@ type Engine struct {
 }
 
 // oldest releases whose locks and CHECKs behave as the queries assume: MySQL
-// parses CHECK without enforcing it before 8.0.16, MariaDB has no SKIP LOCKED
+// parses CHECK without enforcing it before 8.0.16 and cannot drop one portably
+// before 8.0.19, MariaDB has no SKIP LOCKED
 // before 10.6 and is tested from 10.11 on.
 var (
-	oldestMySQL   = [3]int{8, 0, 16}
+	oldestMySQL   = [3]int{8, 0, 19}
 	oldestMariaDB = [3]int{10, 11, 0}
 )
 
