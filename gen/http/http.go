@@ -751,6 +751,11 @@ type AuditList struct {
 
 // CancelReceipt What the cancel met. QUEUED tasks end at once; RUNNING ones are asked, and the worker's answer decides.
 type CancelReceipt struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
 	// CancelRequested Whether a running attempt was asked to stop.
 	CancelRequested bool `json:"cancel_requested"`
 
@@ -2964,7 +2969,7 @@ type ListAuditParams struct {
 
 // StartInstanceBatchParams defines parameters for StartInstanceBatch.
 type StartInstanceBatchParams struct {
-	// Traceparent W3C trace context; handed to the worker with the task.
+	// Traceparent W3C trace context, handed to the worker with the task. One that is not valid is ignored, as the standard demands.
 	Traceparent *TraceparentParam `json:"traceparent,omitempty"`
 }
 
@@ -2979,7 +2984,7 @@ type ListInstancesParams struct {
 
 // StartInstanceParams defines parameters for StartInstance.
 type StartInstanceParams struct {
-	// Traceparent W3C trace context; handed to the worker with the task.
+	// Traceparent W3C trace context, handed to the worker with the task. One that is not valid is ignored, as the standard demands.
 	Traceparent *TraceparentParam `json:"traceparent,omitempty"`
 }
 
@@ -3012,7 +3017,7 @@ type ListQueuesParams struct {
 
 // SubmitTaskBatchParams defines parameters for SubmitTaskBatch.
 type SubmitTaskBatchParams struct {
-	// Traceparent W3C trace context; handed to the worker with the task.
+	// Traceparent W3C trace context, handed to the worker with the task. One that is not valid is ignored, as the standard demands.
 	Traceparent *TraceparentParam `json:"traceparent,omitempty"`
 }
 
@@ -3042,7 +3047,7 @@ type ListTasksParams struct {
 
 // SubmitTaskParams defines parameters for SubmitTask.
 type SubmitTaskParams struct {
-	// Traceparent W3C trace context; handed to the worker with the task.
+	// Traceparent W3C trace context, handed to the worker with the task. One that is not valid is ignored, as the standard demands.
 	Traceparent *TraceparentParam `json:"traceparent,omitempty"`
 }
 
