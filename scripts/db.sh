@@ -24,7 +24,8 @@
 #   6. mariadbd                    on PATH, or its Debian package when run as root
 #
 # Environment: ORBIT_DB_RUN (folder of instances), ORBIT_DB_PORT, ORBIT_MYSQL_PFS=1 (performance_schema),
-#   ORBIT_MYSQL_BINLOG=0|1, ORBIT_DB_BUFFER_MIB, ORBIT_MYSQL_EXTRA (more my.cnf lines),
+#   ORBIT_MYSQL_BINLOG=0|1, ORBIT_DB_BUFFER_MIB, ORBIT_DB_REDO_MIB,
+#   ORBIT_MYSQL_EXTRA (more my.cnf lines),
 #   ORBIT_DEBIAN_MIRROR, ORBIT_MYSQL_SUITES.
 set -euo pipefail
 # A caller's locale would change globs and messages this script reads.
@@ -125,14 +126,25 @@ locate_cache() {
   use_private "the private cache $CACHE"
 }
 
-# The checkout's sibling folder is looked at only when this script runs as a file of a checkout.
+# The checkout this script belongs to; when it comes by stdin, out of the binary, the one around the working directory.
+checkout() {
+  local folder=$PWD
+  if [[ -f ${BASH_SOURCE[0]:-} ]]; then
+    (cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    return
+  fi
+  until [[ -f $folder/scripts/db.sh && -f $folder/go.mod ]]; do
+    [[ $folder == */* && $folder != / ]] || return 1
+    folder=${folder%/*}
+  done
+  echo "$folder"
+}
+
 debs_folder() {
-  local here sibling
+  local root
   [[ -z ${ORBIT_MYSQL_DEBS:-} ]] || { echo "$ORBIT_MYSQL_DEBS"; return; }
-  here=${BASH_SOURCE[0]:-}
-  [[ -f $here ]] || return 1
-  sibling=$(cd "$(dirname "$here")/../.." && pwd)/shared/mysql/debs
-  [[ -d $sibling ]] && echo "$sibling"
+  root=$(checkout) || return 1
+  [[ -d ${root%/*}/shared/mysql/debs ]] && echo "${root%/*}/shared/mysql/debs"
 }
 
 locate_debs() {
@@ -275,7 +287,7 @@ download() {
 
 # server_conf DATADIR PORT PROFILE
 server_conf() {
-  local buffer=${ORBIT_DB_BUFFER_MIB:-} redo=64 binlog=${ORBIT_MYSQL_BINLOG:-}
+  local buffer=${ORBIT_DB_BUFFER_MIB:-} redo=${ORBIT_DB_REDO_MIB:-} binlog=${ORBIT_MYSQL_BINLOG:-}
   printf '[mysqld]\n'
   ((${#CONF_HOME[@]} == 0)) || printf '%s\n' "${CONF_HOME[@]}"
   cat <<END
@@ -301,10 +313,10 @@ innodb_buffer_pool_dump_at_shutdown=OFF
 innodb_buffer_pool_load_at_startup=OFF
 END
   if [[ $3 == durable ]]; then
-    redo=1024 buffer=${buffer:-1024} binlog=${binlog:-1}
+    buffer=${buffer:-1024} redo=${redo:-1024} binlog=${binlog:-1}
     printf 'innodb_flush_log_at_trx_commit=1\ninnodb_doublewrite=ON\n'
   else
-    buffer=${buffer:-128} binlog=${binlog:-0}
+    buffer=${buffer:-128} redo=${redo:-64} binlog=${binlog:-0}
     printf 'innodb_flush_log_at_trx_commit=2\ninnodb_doublewrite=OFF\n'
   fi
   printf 'innodb_buffer_pool_size=%sM\n' "$buffer"

@@ -22,9 +22,6 @@ var server = sync.OnceValues(func() (*mysql.Config, error) {
 	if address == "" {
 		// ORBIT_DATABASE_URL may be somebody's real data: tests never follow it. data_locks is read by the lock tests.
 		env := []string{"ORBIT_DATABASE_URL=", "ORBIT_MYSQL_PFS=1"}
-		if debs := siblingDebs(); debs != "" {
-			env = append(env, "ORBIT_MYSQL_DEBS="+debs)
-		}
 		ctx, cancel := context.WithTimeout(context.Background(), setupSecondsMax*time.Second)
 		defer cancel()
 		var err error
@@ -89,17 +86,4 @@ func moduleRoot() (string, error) {
 		}
 		folder = above
 	}
-}
-
-// siblingDebs is the checkout's sibling folder of server packages, which the embedded script cannot see by itself.
-func siblingDebs() string {
-	root, err := moduleRoot()
-	if err != nil || os.Getenv("ORBIT_MYSQL_DEBS") != "" {
-		return ""
-	}
-	debs := filepath.Join(filepath.Dir(root), "shared", "mysql", "debs")
-	if info, err := os.Stat(debs); err != nil || !info.IsDir() {
-		return ""
-	}
-	return debs
 }
