@@ -48,7 +48,7 @@ func (p *planner) cancelOnce(c *Cancel) CancelOutcome {
 // already decided is returned as it is (pulse.md Cancel).
 func (p *planner) cancel(c *Cancel) CancelOutcome {
 	w := p.task(c.Task)
-	if w == nil || w.gone || w.now.Application != c.Application {
+	if w == nil || w.gone || w.now.Application != c.Application || w.now.Queue != c.Queue {
 		return p.cancelEnded(c)
 	}
 	switch {

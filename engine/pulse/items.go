@@ -56,9 +56,10 @@ type RenewalOutcome struct {
 	Refusal    *engine.Refusal
 }
 
-// Report is how an attempt ended, as its worker says.
+// Report is how an attempt ended, as its worker says. Queue and Token come from the lease token the claim gave.
 type Report struct {
 	Credential, Application uint64
+	Queue                   uint64
 	Task                    engine.ID
 	AttemptNo               uint16
 	Token                   engine.ID
@@ -88,9 +89,10 @@ type ReportOutcome struct {
 	Refusal   *engine.Refusal
 }
 
-// Cancel asks to stop a task. Key is the idempotency key; empty means none.
+// Cancel asks to stop a task. Key is the idempotency key; empty means none. Queue is the task's, found by the caller.
 type Cancel struct {
 	Credential, Application uint64
+	Queue                   uint64 // zero: no such task
 	Task                    engine.ID
 	Key                     string
 	Reason                  string

@@ -45,7 +45,7 @@ func (p *planner) report(r *Report) ReportOutcome {
 // holds is the fence: the report must carry the number and the token of the attempt that runs now. An expired lease
 // that nobody has superseded still holds (pulse.md Completion).
 func (p *planner) holds(w *work, r *Report) bool {
-	return w.now.State == Running && w.now.AttemptNo == r.AttemptNo && w.now.Token == r.Token
+	return w.now.State == Running && w.now.Queue == r.Queue && w.now.AttemptNo == r.AttemptNo && w.now.Token == r.Token
 }
 
 // accept applies what a worker says about its own attempt.

@@ -889,6 +889,46 @@ func (q *Queries) ListExpiredTasks(ctx context.Context, arg ListExpiredTasksPara
 	return items, nil
 }
 
+const listFreeResources = `-- name: ListFreeResources :many
+SELECT resource_key, waiters FROM resource_lock WHERE namespace_id = ? AND task_id = ? AND waiters > 0 ORDER BY resource_key LIMIT ?
+`
+
+type ListFreeResourcesParams struct {
+	NamespaceID uint64
+	TaskID      []byte
+	Limit       int32
+}
+
+type ListFreeResourcesRow struct {
+	ResourceKey []byte
+	Waiters     uint32
+}
+
+// Keys that nobody holds while tasks wait behind them: the safety net behind the wake-up that a release gives.
+// lock: none.
+func (q *Queries) ListFreeResources(ctx context.Context, arg ListFreeResourcesParams) ([]ListFreeResourcesRow, error) {
+	rows, err := q.db.QueryContext(ctx, listFreeResources, arg.NamespaceID, arg.TaskID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListFreeResourcesRow
+	for rows.Next() {
+		var i ListFreeResourcesRow
+		if err := rows.Scan(&i.ResourceKey, &i.Waiters); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listLateEvidence = `-- name: ListLateEvidence :many
 SELECT namespace_id, task_id, attempt_no, report_digest, outcome, received_at, worker, report FROM late_evidence WHERE namespace_id = ? AND task_id = ? ORDER BY attempt_no, report_digest LIMIT ?
 `

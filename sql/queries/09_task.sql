@@ -211,3 +211,8 @@ ORDER BY t.created_at, t.task_id LIMIT ?;
 -- name: ListOpenStates :many
 SELECT task_id, state, state_version, attempt_no, attempts_used, available_at, cancel_requested_at, lease_until, started_at, worker FROM open_task
 WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
+
+-- Keys that nobody holds while tasks wait behind them: the safety net behind the wake-up that a release gives.
+-- lock: none.
+-- name: ListFreeResources :many
+SELECT resource_key, waiters FROM resource_lock WHERE namespace_id = ? AND task_id = ? AND waiters > 0 ORDER BY resource_key LIMIT ?;

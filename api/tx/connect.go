@@ -1,0 +1,85 @@
+package tx
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Config reads a go-sql-driver DSN and sets what Orbit relies on: UTC, microseconds, found rows, interpolation (one
+// round trip a statement), refusal of read-only servers, and time-outs where the DSN gives none.
+func Config(dsn string) (*mysql.Config, error) {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("database URL is not a go-sql-driver DSN (user:password@tcp(host:port)/database): %w", err)
+	}
+	cfg.ParseTime, cfg.Loc = true, time.UTC
+	cfg.InterpolateParams, cfg.ClientFoundRows, cfg.RejectReadOnly = true, true, true
+	cfg.MultiStatements, cfg.AllowAllFiles = false, false
+	cfg.Collation = "utf8mb4_bin"
+	if cfg.Params == nil {
+		cfg.Params = map[string]string{}
+	}
+	cfg.Params["time_zone"] = "'+00:00'"
+	setDefault(&cfg.Timeout, 5*time.Second)
+	setDefault(&cfg.ReadTimeout, 30*time.Second)
+	setDefault(&cfg.WriteTimeout, 30*time.Second)
+	return cfg, cfg.Apply(mysql.TimeTruncate(time.Microsecond))
+}
+
+func setDefault(d *time.Duration, value time.Duration) {
+	if *d == 0 {
+		*d = value
+	}
+}
+
+// connector gives every connection its session once: READ COMMITTED, and for writers no autocommit, so that a
+// transaction costs no BEGIN and a statement after a lost transaction can never commit itself.
+type connector struct {
+	driver.Connector
+	session []string
+}
+
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, statement := range c.session {
+		if _, err := conn.(driver.ExecerContext).ExecContext(ctx, statement, nil); err != nil {
+			_ = conn.Close()
+			return nil, err
+		}
+	}
+	return conn, nil
+}
+
+const (
+	readCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
+	noAutocommit  = "SET SESSION autocommit = 0"
+)
+
+// OpenReader opens a pool for single-statement reads; nothing is locked and nothing is written through it.
+func OpenReader(dsn string, connections int) (*sql.DB, error) {
+	return open(dsn, connections, readCommitted)
+}
+
+func open(dsn string, connections int, session ...string) (*sql.DB, error) {
+	cfg, err := Config(dsn)
+	if err != nil {
+		return nil, err
+	}
+	inner, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, err
+	}
+	pool := sql.OpenDB(connector{inner, session})
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	pool.SetConnMaxLifetime(4 * time.Minute)
+	return pool, nil
+}
