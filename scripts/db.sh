@@ -3,6 +3,7 @@
 #
 #   db.sh up     [name] [options]   start (fetch and initialise when needed), print the DSN
 #   db.sh down   [name]             stop cleanly, keep the data
+#   db.sh kill   [name]             SIGKILL, for crash tests; `up` then recovers
 #   db.sh wipe   [name]             stop and delete the data
 #   db.sh fetch                     only make sure the binaries are there
 #   db.sh dsn    [name]             print the DSN of an instance that exists
@@ -34,7 +35,7 @@ export LC_ALL=C
 log() { printf 'db: %s\n' "$*" >&2; }
 die() { log "$*"; exit 1; }
 usage() {
-  [[ -f ${BASH_SOURCE[0]:-} ]] || die 'usage: up|down|wipe|fetch|dsn|status|exec [name] [options]'
+  [[ -f ${BASH_SOURCE[0]:-} ]] || die 'usage: up|down|kill|wipe|fetch|dsn|status|exec [name] [options]'
   sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
@@ -485,6 +486,15 @@ stop() {
   kill -9 "$pid"
 }
 
+# Waits until the process is gone, so that a following `up` does not adopt the dying one.
+crash() {
+  local pid
+  pid=$(instance_pid) || die "nothing runs in $RUN"
+  kill -9 "$pid"
+  while alive "$pid"; do sleep 0.02; done
+  log "server $pid killed"
+}
+
 locked_stop() {
   [[ -d $RUN ]] || { log "no instance in $RUN"; return 0; }
   exec 8>"$RUN/.lock"
@@ -525,15 +535,16 @@ client() {
   "${CLIENT[@]}" --no-defaults --socket="$SOCKET" -uroot "$@"
 }
 
-if [[ ${ORBIT_DATABASE_URL:-} && $COMMAND =~ ^(up|dsn|status|down|wipe)$ ]]; then
+if [[ ${ORBIT_DATABASE_URL:-} && $COMMAND =~ ^(up|dsn|status|down|kill|wipe)$ ]]; then
   log 'ORBIT_DATABASE_URL is set: nothing is started or stopped here'
-  [[ $COMMAND =~ ^(down|wipe)$ ]] || echo "$ORBIT_DATABASE_URL"
+  [[ $COMMAND =~ ^(down|kill|wipe)$ ]] || echo "$ORBIT_DATABASE_URL"
   exit 0
 fi
 command -v flock >/dev/null || die 'flock (util-linux) is needed'
 case $COMMAND in
   up) up ;;
   down) locked_stop ;;
+  kill) crash ;;
   wipe) wipe ;;
   fetch) find_server ;;
   dsn) [[ -f $RUN/instance ]] || die "no instance in $RUN"; dsn ;;
