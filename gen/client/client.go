@@ -1951,6 +1951,11 @@ type Revocation struct {
 
 // Rotation How long the old key goes on.
 type Rotation struct {
+	// ExpiresInMs The successor ends by itself after this. Left out: when the old key would have.
+	//
+	// Example: 31622400000
+	ExpiresInMs *int64 `json:"expires_in_ms,omitempty"`
+
 	// OverlapMs Both keys work for so long.
 	//
 	// Example: 86400000
