@@ -72,7 +72,7 @@ func (c *checker) unchecked(n *node, what string) {
 		c.guessed = map[*Path]bool{}
 	}
 	c.guessed[n.path] = true
-	c.warn(CodeUnchecked, n.at, what+" can be anything; "+n.path.String()+" is checked only at run time", "describe it in a contract")
+	c.warn(CodeUnchecked, n.path.at, what+" can be anything; "+n.path.String()+" is checked only at run time", "describe it in a contract")
 }
 
 // expression types a whole expression. One that reads nothing is computed

@@ -81,7 +81,7 @@ func (c *checker) notContainer(n *node, r reach, i int, want contract.Types) {
 	if r.types&want != 0 {
 		detail = fmt.Sprintf("%s may be %s", n.path.prefixes[i], r.types)
 	}
-	c.refuse(CodeMismatch, n.at, detail, "")
+	c.refuse(CodeMismatch, n.path.at, detail, "")
 }
 
 // member is what a contract says about one member or element.
@@ -123,13 +123,13 @@ func (c *checker) undeclared(n *node, from *contract.Contract, i int, s Segment)
 	} else if len(names) > 0 && len(names) <= 12 {
 		hint = "it has " + join(names)
 	}
-	c.refuse(CodeNotInContract, n.at, fmt.Sprintf("the contract of %s has no member %q", n.path.prefixes[i], s.Name), hint)
+	c.refuse(CodeNotInContract, n.path.at, fmt.Sprintf("the contract of %s has no member %q", n.path.prefixes[i], s.Name), hint)
 }
 
 func (c *checker) element(n *node, r reach, i int, s Segment) (reach, bool) {
 	least, most := r.contract.ItemCount()
 	if s.Index >= most {
-		c.refuse(CodeNotInContract, n.at, fmt.Sprintf("%s has at most %d items", n.path.prefixes[i], most), "")
+		c.refuse(CodeNotInContract, n.path.at, fmt.Sprintf("%s has at most %d items", n.path.prefixes[i], most), "")
 		return reach{}, false
 	}
 	next := reached(r.contract.Items())
@@ -161,7 +161,7 @@ func (c *checker) path(n *node) Type {
 	}
 	if r.missing != "" {
 		text := n.path.String()
-		c.refuse(CodeMayBeMissing, n.at, r.missing+", so "+text+" may be missing",
+		c.refuse(CodeMayBeMissing, n.path.at, r.missing+", so "+text+" may be missing",
 			"${"+text+" ?? …} gives a default (?? omit leaves a member out), ${must("+text+")} sends a missing one to review")
 		return brokenType()
 	}

@@ -17,9 +17,9 @@ func (e *evaluator) path(n *node) (exact.Value, *EvalError) {
 	case n.op == opDefault && (!found || v.IsNull()):
 		return e.eval(n.kids[0])
 	case !found:
-		return exact.Value{}, e.fail(ReasonPathMissing, n, n.path.String(), "missing")
+		return exact.Value{}, e.failPath(ReasonPathMissing, n.path, n.path.String(), "missing")
 	case n.op == opMust && v.IsNull():
-		return exact.Value{}, e.fail(ReasonPathMissing, n, n.path.String(), "null")
+		return exact.Value{}, e.failPath(ReasonPathMissing, n.path, n.path.String(), "null")
 	}
 	return v, nil
 }
@@ -39,7 +39,7 @@ func (e *evaluator) read(n *node) (exact.Value, bool, *EvalError) {
 			want = exact.KindArray
 		}
 		if v.Kind() != want {
-			return exact.Value{}, false, e.fail(ReasonTypeMismatch, n, n.path.prefixes[i], v.Kind().String())
+			return exact.Value{}, false, e.failPath(ReasonTypeMismatch, n.path, n.path.prefixes[i], v.Kind().String())
 		}
 		if !s.IsIndex {
 			v, found = v.Get(s.Name)
@@ -50,4 +50,9 @@ func (e *evaluator) read(n *node) (exact.Value, bool, *EvalError) {
 		}
 	}
 	return v, found, nil
+}
+
+// failPath places the error at the path itself, not at the call around it.
+func (e *evaluator) failPath(reason string, p *Path, path, found string) *EvalError {
+	return &EvalError{Reason: reason, Pointer: e.pointer, Offset: p.at, Path: path, Found: found}
 }

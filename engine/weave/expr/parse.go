@@ -24,7 +24,7 @@ func ParseExpression(text string) (*Expression, []Problem) {
 	e := &Expression{text: text, root: root}
 	root.walk(func(n *node) {
 		if n.path != nil {
-			e.refs = append(e.refs, Ref{Offset: n.at, End: n.end, Path: n.path})
+			e.refs = append(e.refs, Ref{Offset: n.path.at, End: n.path.end, Path: n.path})
 		}
 	})
 	slices.SortFunc(e.refs, func(a, b Ref) int { return a.Offset - b.Offset })

@@ -194,6 +194,7 @@ func (p *parser) path(root token) *node {
 			if p.is("(") {
 				p.refuse(CodeSyntax, p.now.at, "values have no methods", "a function takes its value as the first argument: contains(a, b)")
 			}
+			path.at, path.end = root.at, end
 			path.seal()
 			return p.node(node{op: opPath, at: root.at, end: end, path: path})
 		}

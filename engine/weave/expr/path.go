@@ -27,6 +27,7 @@ type Path struct {
 	Step     string
 	Segments []Segment
 
+	at, end  int      // bytes of the expression
 	prefixes []string // canonical text after each segment, prefixes[0] is the root
 }
 
