@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/orbitrun/orbit/engine/exact"
+	"github.com/orbitrun/orbit/engine/weave/contract"
+	"github.com/orbitrun/orbit/engine/weave/expr"
 )
 
 // builder turns the JSON tree into the typed tree. It never reports: a field
@@ -12,6 +14,7 @@ import (
 type builder struct {
 	def   *Definition
 	sites []*site
+	lost  bool // some step could not be read, so a name nobody has may be its
 }
 
 // nameRef is a name written where something else is meant: a contract, a
@@ -44,8 +47,9 @@ func (b *builder) document(v exact.Value) *Definition {
 func (b *builder) contracts(v exact.Value, at place) {
 	all, _ := v.Get("contracts")
 	for _, m := range membersOf(all) {
+		schema, problems := contract.Compile(m.Value)
 		b.def.Contracts = append(b.def.Contracts, &Contract{
-			Name: m.Name, source: m.Value, at: at.member("contracts").member(m.Name),
+			Name: m.Name, Schema: schema, source: m.Value, problems: problems, at: at.member("contracts").member(m.Name),
 		})
 	}
 }
@@ -79,8 +83,10 @@ func buildRetry(v exact.Value, at place) Retry {
 func (b *builder) body(v exact.Value, at place, name string, parent *Node, part int) []*Node {
 	items, _ := v.Get(name)
 	var nodes []*Node
+	b.lost = b.lost || len(itemsOf(items)) == 0 && parent == nil
 	for i, one := range itemsOf(items) {
 		if one.Kind() != exact.KindObject {
+			b.lost = true
 			continue
 		}
 		nodes = append(nodes, b.node(one, at.member(name).item(i), parent, part, i))
@@ -96,6 +102,7 @@ func (b *builder) node(v exact.Value, at place, parent *Node, part, position int
 		Pointer: at.pointer, Parent: parent, Part: part, Position: position,
 		Number: len(b.def.order) + 1, named: spelled.given,
 	}
+	b.lost = b.lost || !n.named || !n.Kind.known()
 	b.def.order = append(b.def.order, n)
 	if _, taken := b.def.nodes[n.Name]; !taken {
 		b.def.nodes[n.Name] = n
@@ -129,8 +136,13 @@ func (b *builder) template(v exact.Value, at place, name string, s *site) *Templ
 	if !ok {
 		return nil
 	}
-	s.template = &Template{Source: raw, Pointer: at.member(name).pointer}
 	s.at = at.member(name)
+	parse := expr.ParseTemplate
+	if s.expression {
+		parse = expr.ParseCondition
+	}
+	compiled, problems := parse(raw, s.at.pointer)
+	s.template = &Template{Template: compiled, Source: raw, Pointer: s.at.pointer, problems: problems}
 	b.sites = append(b.sites, s)
 	return s.template
 }
@@ -140,7 +152,7 @@ func (b *builder) key(v exact.Value, at place, name string, s *site) *Template {
 	if raw, ok := v.Get(name); ok && raw.Kind() == exact.KindNull {
 		return nil
 	}
-	s.want = wantString
+	s.want, s.bytesMax = wantString, KeyBytesMax
 	return b.template(v, at, name, s)
 }
 

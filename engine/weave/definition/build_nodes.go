@@ -41,7 +41,7 @@ func (b *builder) branch(v exact.Value, at place, n *Node) *Branch {
 
 func (b *builder) arm(v exact.Value, at place, n *Node, branch *Branch, part int) *Arm {
 	a := &Arm{Fail: str(v, "fail"), Review: str(v, "review"), at: at}
-	a.When = b.template(v, at, "when", &site{node: n, role: roleEntry, want: wantBoolean, expression: true, condition: true})
+	a.When = b.template(v, at, "when", &site{node: n, role: roleEntry, want: wantBoolean, expression: true})
 	if list, ok := v.Get("body"); ok && list.Kind() == exact.KindArray {
 		a.Runs = true
 		a.Body = b.body(v, at, "body", n, part)
@@ -84,7 +84,7 @@ func (b *builder) signal(v exact.Value, at place, n *Node) *Signal {
 func (b *builder) receive(r *Receive, v exact.Value, at place, n *Node) {
 	r.Signal, r.SignalVersion = str(v, "signal"), str(v, "signal_version")
 	b.contract(v, at, "content_contract", &r.ContentContract, nil)
-	r.Correlation = b.template(v, at, "correlation", &site{node: n, role: roleEntry, want: wantString})
+	r.Correlation = b.template(v, at, "correlation", &site{node: n, role: roleEntry, want: wantString, bytesMax: CorrelationBytesMax})
 }
 
 func (b *builder) poll(v exact.Value, at place, n *Node) *Poll {
@@ -93,7 +93,7 @@ func (b *builder) poll(v exact.Value, at place, n *Node) *Poll {
 	if work, ok := v.Get("task"); ok && work.Kind() == exact.KindObject {
 		p.Task = b.work(work, at.member("task"), n, roleEntry)
 	}
-	p.Classify = b.classify(v, at, n, roleResult)
+	b.classify(&p.Classify, v, at, n, roleResult)
 	p.Output = b.template(v, at, "output", &site{node: n, role: roleResult, want: wantContract, contract: &p.OutputContract})
 	if final, ok := v.Get("final_signal"); ok && final.Kind() == exact.KindObject {
 		p.FinalSignal = b.finalSignal(final, at.member("final_signal"), n, p)
@@ -104,21 +104,20 @@ func (b *builder) poll(v exact.Value, at place, n *Node) *Poll {
 func (b *builder) finalSignal(v exact.Value, at place, n *Node, p *Poll) *FinalSignal {
 	f := &FinalSignal{}
 	b.receive(&f.Receive, v, at, n)
-	f.Classify = b.classify(v, at, n, roleSignal)
+	b.classify(&f.Classify, v, at, n, roleSignal)
 	f.Output = b.template(v, at, "output", &site{node: n, role: roleSignal, want: wantContract, contract: &p.OutputContract})
 	return f
 }
 
-func (b *builder) classify(v exact.Value, at place, n *Node, role role) Classify {
+func (b *builder) classify(c *Classify, v exact.Value, at place, n *Node, role role) {
 	raw, _ := v.Get("classify")
 	at = at.member("classify")
-	c := Classify{Value: b.template(raw, at, "value", &site{node: n, role: role, want: wantScalar, expression: true})}
+	c.Value = b.template(raw, at, "value", &site{node: n, role: role, want: wantScalar, expression: true, listed: &c.listed})
 	for name, list := range map[string]*[]exact.Value{"pending": &c.Pending, "done": &c.Done, "failed": &c.Failed, "review": &c.Review} {
 		values, _ := raw.Get(name)
 		*list = itemsOf(values)
 	}
 	c.at = at
-	return c
 }
 
 func (b *builder) mapNode(v exact.Value, at place, n *Node) *Map {
@@ -133,9 +132,8 @@ func (b *builder) mapNode(v exact.Value, at place, n *Node) *Map {
 func (b *builder) child(v exact.Value, at place, n *Node) *Child {
 	c := &Child{
 		Definition: str(v, "definition"), Version: num(v, "version"), DeadlineMS: num(v, "deadline_ms"),
-		name: refTo(v, at, "definition"), version: refTo(v, at, "version"),
 	}
-	c.Input = b.template(v, at, "input", &site{node: n, role: roleEntry, want: wantContract})
+	c.Input = b.template(v, at, "input", &site{node: n, role: roleEntry, want: wantContract, contract: &c.inputContract})
 	c.BusinessKey = b.key(v, at, "business_key", &site{node: n, role: roleEntry})
 	return c
 }

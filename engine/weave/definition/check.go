@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/orbitrun/orbit/engine/exact"
+	"github.com/orbitrun/orbit/engine/weave/contract"
+	"github.com/orbitrun/orbit/engine/weave/expr"
 )
 
 // Options say what a document is judged against besides itself.
@@ -25,9 +27,14 @@ type Options struct {
 // checker carries one document through the phases.
 type checker struct {
 	*report
-	opts  Options
-	def   *Definition
-	sites []*site
+	scopes *scopes
+	env    expr.TypeEnv
+	unsure map[**Contract]bool
+	lost   bool
+	items  map[*Node]*contract.Contract // what a MAP's items are
+	opts   Options
+	def    *Definition
+	sites  []*site
 }
 
 // Check judges a document. Problems come in document order, at most
@@ -39,7 +46,7 @@ func Check(text []byte, opts Options) (*Definition, []Problem) {
 		r.put(Problem{Code: err.Code, Pointer: err.Pointer, Offset: -1, Detail: err.Detail, Position: err.Offset})
 		return nil, r.problems()
 	}
-	c := &checker{report: r, opts: opts}
+	c := &checker{report: r, opts: opts, items: map[*Node]*contract.Contract{}}
 	if c.shape(value) {
 		c.judge(value)
 	}
@@ -69,14 +76,34 @@ func (c *checker) shape(value exact.Value) bool {
 func (c *checker) judge(value exact.Value) {
 	b := &builder{}
 	c.def = b.document(value)
-	c.sites = b.sites
-	if n := len(c.def.order); n > NodesMax {
+	c.def.Digest = value.Digest()
+	c.sites, c.lost = b.sites, b.lost
+	if n := len(c.def.order); n > NodesMax && !c.refused() {
 		c.add("limit_nodes", place{pointer: "/body"}, fmt.Sprintf("%d nodes, at most %d", n, NodesMax), "move a part into another definition")
+	}
+	if len(c.def.order) > NodesMax {
 		return // what the other phases cost grows with the square of it
 	}
 	c.names(value)
+	c.contracts()
+	c.children()
+	c.expressions()
+	c.scope()
+	c.types()
 	c.structure()
 	c.supported()
+}
+
+// contracts passes on what the contract language says about each contract.
+func (c *checker) contracts() {
+	for _, k := range c.def.Contracts {
+		for _, p := range k.problems {
+			c.put(Problem{
+				Code: p.Code, Pointer: k.at.pointer + p.Pointer, Offset: -1,
+				Detail: p.Detail, Hint: p.Hint, Position: p.Offset,
+			})
+		}
+	}
 }
 
 // supported refuses kinds the runtime cannot run yet, after everything else

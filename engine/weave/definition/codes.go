@@ -18,6 +18,8 @@ var Codes = []Code{
 	{"text_duplicate_key", "text", false, "an object names the same member twice"},
 	{"text_depth", "text", false, "nested deeper than 64 levels"},
 	{"number_range", "text", false, "a number outside the number domain"},
+	{"yaml_ambiguous_scalar", "text", false, "a YAML scalar that readers take for different types"},
+	{"yaml_unsupported", "text", false, "YAML beyond the subset: anchors, aliases, tags, merge keys, several documents"},
 
 	{"schema_version_unsupported", "shape", false, "this release reads schema_version 1"},
 	{"field_unknown", "shape", false, "a field the language does not have"},

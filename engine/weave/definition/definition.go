@@ -194,7 +194,8 @@ type Classify struct {
 	Value                         *Template
 	Pending, Done, Failed, Review []exact.Value
 
-	at place
+	listed []exact.Value // what the contract of Value lists, while judging
+	at     place
 }
 
 // FinalSignal may end a POLL before a round answers.
@@ -221,8 +222,8 @@ type Child struct {
 	Input       *Template
 	BusinessKey *Template
 	DeadlineMS  int64
-	name        nameRef
-	version     nameRef
+
+	inputContract *Contract // the child's, while judging
 }
 
 // Scope undoes its succeeded tasks after a stop. Reserved.

@@ -3,7 +3,6 @@ package definition
 // Bounds of one document (definition.md §1). They exist so that a plan stays
 // short, a transaction stays bounded and a picture still fits a page.
 const (
-	DocumentDepthMax            = 64
 	DurationMillisecondsMax     = 31_622_400_000 // 366 days
 	NodesMax                    = 256            // Start writes all steps in one transaction
 	NestingMax                  = 8              // deeper is a CHILD
@@ -19,7 +18,7 @@ const (
 	PollRoundsMax               = 1000
 	PollIntervalMillisecondsMax = 86_400_000 // 24 hours
 	ExpressionsMax              = 2048
+	KeyBytesMax                 = 255 // business and resource keys
+	CorrelationBytesMax         = 512
 	ProblemsMax                 = 100
-
-	documentBytesMax = 256 * 1024
 )

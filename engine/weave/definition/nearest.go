@@ -9,18 +9,22 @@ import (
 // slips of the finger.
 const nameBytesCompared = 64
 
-// nearest says "did you mean" for a misspelt name: the closest candidate
-// within a third of its length, so that unrelated names are never proposed.
+// editsMax is how far a name may be from what was meant. Beyond it the two are
+// different words, and a wrong guess is worse than none.
+const editsMax = 3
+
+// nearest says "did you mean" for a misspelt name: the closest candidate, the
+// first in byte order among equals.
 func nearest(name string, candidates []string) string {
-	best, distance := "", len(name)/3+2
 	if len(name) > nameBytesCompared || len(candidates) > NodesMax {
 		return ""
 	}
+	best, bound := "", min(len(name)/3+1, editsMax)
 	sorted := append([]string(nil), candidates...)
 	sort.Strings(sorted)
 	for _, candidate := range sorted {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(candidate)); d < distance {
-			best, distance = candidate, d
+		if d := editDistance(strings.ToLower(name), strings.ToLower(candidate), bound); d <= bound {
+			best, bound = candidate, d-1
 		}
 	}
 	return best
@@ -40,26 +44,35 @@ func didYouMean(name string, candidates []string) string {
 	return "one of " + strings.Join(sorted, ", ")
 }
 
-// editDistance is Levenshtein's over bytes; names of the language are ASCII.
-func editDistance(a, b string) int {
-	if len(b) > nameBytesCompared {
-		return len(b)
+// editDistance is Levenshtein's over bytes, as far as bound; beyond it only
+// "more than bound" is known. Cells further than bound from the diagonal cannot
+// matter, which keeps a comparison linear.
+func editDistance(a, b string, bound int) int {
+	if len(a)-len(b) > bound || len(b)-len(a) > bound {
+		return bound + 1
 	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			above := row[j]
+		from, to := max(1, i-bound), min(len(b), i+bound)
+		diagonal := row[from-1]
+		row[from-1] = i + bound // outside the band, never the best way
+		if from == 1 {
+			row[0] = i
+		}
+		for j := from; j <= to; j++ {
 			change := diagonal
 			if a[i-1] != b[j-1] {
 				change++
 			}
-			row[j] = min(change, above+1, row[j-1]+1)
-			diagonal = above
+			diagonal = row[j]
+			above := row[j] + 1
+			if j == i+bound {
+				above = change + 1 // the row above ended before this cell
+			}
+			row[j] = min(change, above, row[j-1]+1)
 		}
 	}
 	return row[len(b)]

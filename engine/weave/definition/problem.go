@@ -68,21 +68,30 @@ type report struct {
 	text  []byte
 	root  exact.Value
 	found []Problem
+
+	errors, warnings int
 }
 
-// foundMax bounds the work a hostile document can cause. The shape phase walks
-// in document order, so the first ones found are the first ones shown.
-const foundMax = 10 * ProblemsMax
+// foundMax bounds the work a hostile document can cause, for errors and for
+// warnings separately, so that no warning ever hides an error. The shape phase
+// walks in document order: the first ones found are the first ones shown.
+const foundMax = 3 * ProblemsMax
 
-func (r *report) full() bool { return len(r.found) >= foundMax }
+// full reports that more errors would not be shown.
+func (r *report) full() bool { return r.errors >= foundMax }
 
 func (r *report) add(code string, at place, detail, hint string) {
 	r.put(Problem{Code: code, Pointer: at.pointer, Offset: -1, Detail: detail, Hint: hint, Step: at.step, Position: r.position(at)})
 }
 
 func (r *report) put(p Problem) {
-	if !r.full() {
-		p.Warning = warnings[p.Code]
+	p.Warning = warnings[p.Code]
+	count := &r.errors
+	if p.Warning {
+		count = &r.warnings
+	}
+	if *count < foundMax {
+		*count++
 		r.found = append(r.found, p)
 	}
 }
@@ -92,15 +101,21 @@ func (r *report) position(at place) int {
 	if at.isKey {
 		slash := strings.LastIndexByte(at.pointer, '/')
 		parent, _ := r.root.Find(at.pointer[:slash])
+		name := unescapePointer.Replace(at.pointer[slash+1:])
 		for _, m := range parent.Members() {
-			if exact.Join(at.pointer[:slash], m.Name) == at.pointer {
+			if m.Name == name {
 				return m.NameOffset
 			}
 		}
 	}
-	v, _ := r.root.Find(at.pointer)
-	return v.Offset()
+	for pointer := at.pointer; ; pointer = pointer[:strings.LastIndexByte(pointer, '/')] {
+		if v, ok := r.root.Find(pointer); ok {
+			return v.Offset()
+		}
+	}
 }
+
+var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 
 func (r *report) refused() bool { return Refused(r.found) }
 

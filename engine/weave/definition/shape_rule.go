@@ -114,17 +114,23 @@ func nullable(inner rule) rule {
 	}
 }
 
-// list is an array of least…most items; a body that is too short has its own
-// code because an empty one is a common slip.
+// list is an array of least…most items.
 func list(item rule, least, most int) rule {
-	return listOf(item, least, most, "field_range")
+	return listOf(item, least, most, "field_range", "field_range")
 }
 
+// body is a sequence of nodes. An empty one has its own code because it is a
+// common slip; how many nodes there may be is counted over the whole document.
 func body(least int) rule {
-	return listOf(ref("node"), least, documentBytesMax, "body_empty")
+	return listOf(ref("node"), least, NodesMax, "body_empty", "limit_nodes")
 }
 
-func listOf(item rule, least, most int, short string) rule {
+// fan is a list of ways to go on, bounded because one plan starts them all.
+func fan(item rule, least, most int) rule {
+	return listOf(item, least, most, "limit_branches", "limit_branches")
+}
+
+func listOf(item rule, least, most int, short, long string) rule {
 	return rule{
 		func(c *shaper, v exact.Value, at place) {
 			if !c.kind(v, at, exact.KindArray, "an array") {
@@ -135,7 +141,7 @@ func listOf(item rule, least, most int, short string) rule {
 				c.add(short, at, fmt.Sprintf("%d items, needs at least %d", len(items), least), "")
 			}
 			if len(items) > most {
-				c.add("field_range", at, fmt.Sprintf("%d items, at most %d", len(items), most), "")
+				c.add(long, at, fmt.Sprintf("%d items, at most %d", len(items), most), "")
 			}
 			for i, one := range items {
 				if c.full() {

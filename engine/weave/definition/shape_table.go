@@ -81,12 +81,12 @@ func kindFields(kind Kind) []field {
 		return append(taskFields(), allow("compensation", object(taskFields()...)))
 	case KindBranch:
 		return []field{
-			need("cases", list(arm(need("when", anything())), 0, documentBytesMax)),
+			need("cases", fan(arm(need("when", anything())), CasesMin, CasesMax)),
 			need("default", arm()),
 			need("output_contract", nullable(name())),
 		}
 	case KindParallel:
-		return []field{need("branches", list(object(need("label", text(1, 64)), need("body", body(1))), 0, documentBytesMax))}
+		return []field{need("branches", fan(object(need("label", text(1, 64)), need("body", body(1))), BranchesMin, BranchesMax))}
 	case KindTimer:
 		return []field{need("delay_ms", delay())}
 	case KindSignal:
@@ -130,6 +130,18 @@ func taskFields() []field {
 	}
 }
 
+// roundFields are a task's, with an answer that must be described: classify
+// reads it.
+func roundFields() []field {
+	fields := taskFields()
+	for i := range fields {
+		if fields[i].name == "output_contract" {
+			fields[i].rule = name()
+		}
+	}
+	return fields
+}
+
 func signalFields() []field {
 	return []field{
 		need("signal", matching(signalPattern)),
@@ -141,7 +153,7 @@ func signalFields() []field {
 
 func pollFields() []field {
 	return []field{
-		need("task", object(taskFields()...)),
+		need("task", object(roundFields()...)),
 		need("interval_ms", integer(1000, PollIntervalMillisecondsMax)),
 		need("max_rounds", integer(1, PollRoundsMax)),
 		need("deadline_ms", duration()),

@@ -28,7 +28,7 @@ func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/check", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			text := storyText(t, d)
-			def, problems := Check(text, storyOptions(d))
+			def, problems := Check(text, storyOptions(t, d))
 			if (def == nil) != Refused(problems) {
 				t.Fatalf("definition %v with problems %v", def != nil, problems)
 			}
@@ -55,13 +55,18 @@ func storyText(t *testing.T, d *datadriven.TestData) []byte {
 	return value.Append(nil)
 }
 
-func storyOptions(d *datadriven.TestData) Options {
+func storyOptions(t testing.TB, d *datadriven.TestData) Options {
 	opts := Options{AllowUnsupported: !d.HasArg("runnable"), Runnable: map[Kind]bool{}}
 	for _, arg := range d.CmdArgs {
 		switch arg.Key {
 		case "runnable":
 			for _, kind := range arg.Vals {
 				opts.Runnable[Kind(kind)] = true
+			}
+		case "children":
+			small := accepted(t, "small")
+			opts.Children = func(name string, version int64) (*Definition, bool) {
+				return small, name == small.Name && version == small.Version
 			}
 		case "queues":
 			known := arg.Vals
@@ -129,6 +134,8 @@ func generated(d *datadriven.TestData) string {
 		switch arg.Key {
 		case "deep":
 			return strings.Repeat("[", 65) + strings.Repeat("]", 65)
+		case "bom":
+			return "\xef\xbb\xbf{}"
 		case "large":
 			return `"` + strings.Repeat("x", 256<<10) + `"`
 		case "nodes":
@@ -141,6 +148,10 @@ func generated(d *datadriven.TestData) string {
 				node = fmt.Sprintf(`{"name": "s%d", "kind": "SCOPE", "compensation_deadline_ms": 1, "body": [%s]}`, i, node)
 			}
 			nodes = append(nodes, node)
+		case "expressions":
+			list := strings.TrimSuffix(strings.Repeat(`"${input}",`, n), ",")
+			nodes = append(nodes, `{"name": "t", "kind": "TASK", "queue": "q", "handler": "h", "handler_version": "1", "input": [`+list+`],
+				"input_contract": "any", "output_contract": "any", "policy": "p", "business_key": null, "resource_key": null}`)
 		case "queues_used":
 			for i := range n {
 				nodes = append(nodes, fmt.Sprintf(`{"name": "t%d", "kind": "TASK", "queue": "q%d", "handler": "h", "handler_version": "1",

@@ -18,10 +18,6 @@ func (c *checker) structure() {
 		switch n.Kind {
 		case KindBranch:
 			c.branch(n)
-		case KindParallel:
-			if size := len(n.Parallel.Branches); size < BranchesMin || size > BranchesMax {
-				c.add("limit_branches", n.place().member("branches"), fmt.Sprintf("%d branches, must be %d to %d", size, BranchesMin, BranchesMax), "")
-			}
 		case KindTimer:
 			if n.Timer.DelayMS > 0 && c.def.DeadlineMS > 0 && n.Timer.DelayMS >= c.def.DeadlineMS {
 				c.add("timer_over_deadline", n.place().member("delay_ms"), fmt.Sprintf("waits %d ms, the instance lives %d ms", n.Timer.DelayMS, c.def.DeadlineMS), "")
@@ -75,9 +71,6 @@ func (c *checker) policy(p *Policy) {
 
 func (c *checker) branch(n *Node) {
 	b := n.Branch
-	if size := len(b.Cases); size < CasesMin || size > CasesMax {
-		c.add("limit_branches", n.place().member("cases"), fmt.Sprintf("%d cases, must be %d to %d", size, CasesMin, CasesMax), "")
-	}
 	switch {
 	case b.HasOutput():
 		for _, arm := range b.Arms() {
@@ -102,15 +95,15 @@ func (c *checker) poll(n *Node) {
 		c.add("poll_rounds_unreachable", n.place().member("max_rounds"),
 			fmt.Sprintf("%d rounds every %d ms do not fit into %d ms", p.MaxRounds, p.IntervalMS, deadline), "")
 	}
-	c.lists(p.Classify, nil)
+	c.lists(p.Classify)
 	if p.FinalSignal != nil {
-		c.lists(p.FinalSignal.Classify, nil)
+		c.lists(p.FinalSignal.Classify)
 	}
 }
 
-// lists checks one classify. allowed is what the contract of the value admits,
-// nil when it does not say.
-func (c *checker) lists(k Classify, allowed []exact.Value) {
+// lists checks one classify against itself and against the values the contract
+// lists, when it lists any.
+func (c *checker) lists(k Classify) {
 	if c.broken(k.at.pointer) {
 		return
 	}
@@ -121,13 +114,13 @@ func (c *checker) lists(k Classify, allowed []exact.Value) {
 			switch {
 			case holds(seen, v):
 				c.add("poll_values_overlap", at, v.String()+" is listed twice", "")
-			case allowed != nil && !holds(allowed, v):
+			case k.listed != nil && !holds(k.listed, v):
 				c.add("poll_value_not_in_contract", at, "the contract never gives "+v.String(), "")
 			}
 			seen = append(seen, v)
 		}
 	}
-	for _, v := range allowed {
+	for _, v := range k.listed {
 		if !holds(seen, v) {
 			c.add("poll_value_unlisted", k.at, v.String()+" is in the contract and in no list: it goes to review", "")
 		}

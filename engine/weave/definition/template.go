@@ -1,20 +1,29 @@
 package definition
 
-import "github.com/orbitrun/orbit/engine/exact"
+import (
+	"github.com/orbitrun/orbit/engine/exact"
+	"github.com/orbitrun/orbit/engine/weave/contract"
+	"github.com/orbitrun/orbit/engine/weave/expr"
+)
 
 // Template is a JSON value of the document whose strings may be expressions.
+// The embedded template evaluates it.
 type Template struct {
-	Source  exact.Value
-	Pointer string
+	*expr.Template
+	Source   exact.Value
+	Pointer  string
+	problems []expr.Problem
 }
 
 func (t *Template) isNull() bool { return t != nil && t.Source.IsNull() }
 
 // Contract is what a value must look like.
 type Contract struct {
-	Name   string
-	source exact.Value
-	at     place
+	Name     string
+	Schema   *contract.Contract // nil only while a document is being judged
+	source   exact.Value
+	at       place
+	problems []contract.Problem
 }
 
 // role says when a template is evaluated, and so what it may read.
@@ -50,7 +59,39 @@ type site struct {
 	role       role
 	want       want
 	contract   **Contract
-	expression bool // only an expression may stand here
-	condition  bool
+	expression bool           // only an expression may stand here
+	bytesMax   int            // of a string
+	listed     *[]exact.Value // receives the only values it can have
 	at         place
+	refused    bool // an earlier phase refused it; later ones leave it alone
+}
+
+// allows reports whether a root other than steps exists at this place.
+func (s *site) allows(root string) bool {
+	switch root {
+	case expr.RootInput, expr.RootInstance:
+		return true
+	case expr.RootResult:
+		return s.role == roleResult
+	case expr.RootSignal:
+		return s.role == roleSignal
+	case expr.RootItem, expr.RootIndex:
+		return s.role == roleItem || s.enclosingMap() != nil
+	}
+	return false
+}
+
+// enclosingMap is the innermost MAP whose body this place stands in.
+func (s *site) enclosingMap() *Node {
+	if s.role == roleItem {
+		return s.node
+	}
+	if s.node != nil {
+		for p := s.node.Parent; p != nil; p = p.Parent {
+			if p.Kind == KindMap {
+				return p
+			}
+		}
+	}
+	return nil
 }
