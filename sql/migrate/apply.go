@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	atlas "ariga.io/atlas/sql/migrate"
@@ -110,10 +111,30 @@ func (s *Source) applyLocked(ctx context.Context, db *sql.DB, drv atlas.Driver, 
 	if err := refuseForeign(ctx, db, revs); err != nil {
 		return 0, err
 	}
-	resumed, err := s.settle(ctx, db, drv, files, revs, scratchServer(cfg, opt))
-	if err != nil {
-		return 0, err
+	applied := 0
+	for {
+		resumed, _, err := s.settle(ctx, db, drv, files, revs, scratchServer(cfg, opt))
+		if err != nil {
+			return applied, err
+		}
+		n, err := s.execute(ctx, drv, store, resumed, opt)
+		applied += n
+		if err == nil || !errors.As(err, new(*atlas.StmtExecError)) {
+			return applied, err
+		}
+		// The failed statement may have run after all: the server goes on with the
+		// statement of a client that died, and its apply lock is gone by then.
+		if revs, err = store.ReadRevisions(ctx); err != nil {
+			return applied, err
+		}
+		if _, counted, serr := s.settle(ctx, db, drv, files, revs, scratchServer(cfg, opt)); serr != nil || !counted {
+			return applied, explainFailure(revs)
+		}
 	}
+}
+
+// execute applies the pending files and returns how many of them it completed.
+func (s *Source) execute(ctx context.Context, drv atlas.Driver, store revisions, resumed string, opt ApplyOptions) (int, error) {
 	exec, err := atlas.NewExecutor(drv, s.migrations, store, atlas.WithOperatorVersion(operator(opt)),
 		atlas.WithExecOrder(atlas.ExecOrderLinear), atlas.WithLogger(&progressLogger{report: opt.Progress, resumed: resumed, drv: drv}))
 	if err != nil {
@@ -128,10 +149,20 @@ func (s *Source) applyLocked(ctx context.Context, db *sql.DB, drv atlas.Driver, 
 	}
 	for i, f := range pending {
 		if err := exec.Execute(ctx, f); err != nil {
-			return i, fmt.Errorf("migration %s: %w; fix the cause and run `orbit migrate apply` again, it continues at this statement", f.Name(), err)
+			return i, fmt.Errorf("migration %s: %w", f.Name(), err)
 		}
 	}
 	return len(pending), nil
+}
+
+// explainFailure says which statement of the last revision failed and why. The
+// statement is shortened: the whole of it is in the file and in the revision.
+func explainFailure(revs []*atlas.Revision) error {
+	rev := revs[len(revs)-1]
+	first, _, _ := strings.Cut(rev.ErrorStmt, "\n")
+	return &Refusal{Code: "migration_failed", Detail: fmt.Sprintf(
+		"migration %s_%s stopped at statement %d of %d (%s): %s; fix the cause and run `orbit migrate apply` again, it continues at this statement",
+		rev.Version, rev.Description, rev.Applied+1, rev.Total, first, rev.Error)}
 }
 
 func scratchServer(cfg *mysql.Config, opt ApplyOptions) *mysql.Config {

@@ -68,10 +68,18 @@ func driverSpelling(address string) string {
 }
 
 // openDatabase opens a pool on cfg with its database replaced by name; an empty
-// name connects to the server alone.
+// name connects to the server alone. The session is one in which the files mean
+// the same on every server, and in which no client timeout gives up on a long
+// ALTER that the server would then finish unseen.
 func openDatabase(cfg *mysql.Config, name string) (*sql.DB, error) {
 	c := cfg.Clone()
+	if c.Params == nil {
+		c.Params = map[string]string{}
+	}
 	c.DBName = name
+	c.ReadTimeout, c.WriteTimeout = 0, 0
+	c.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+	c.Params["default_storage_engine"] = "'InnoDB'"
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)

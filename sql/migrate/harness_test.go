@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -55,13 +56,15 @@ func newProject(t *testing.T) *project {
 	return p
 }
 
+// databases numbers the databases of this process.
+var databases atomic.Int64
+
 // newDatabase creates an empty database on the test server; dbtest knows where that is.
 func newDatabase(t *testing.T) (*mysql.Config, *sql.DB) {
 	t.Helper()
 	server, err := migrate.ParseAddress(dbtest.New(t).DSN())
 	must(t, err)
-	name := fmt.Sprintf("orbit_migrate_%d_%s", os.Getpid(), strings.ToLower(strings.NewReplacer("/", "_", "#", "_").Replace(t.Name())))
-	name = name[:min(len(name), 60)]
+	name := fmt.Sprintf("orbit_migrate_%d_%d", os.Getpid(), databases.Add(1))
 	admin := open(t, server)
 	exec(t, admin, "DROP DATABASE IF EXISTS `"+name+"`")
 	exec(t, admin, "CREATE DATABASE `"+name+"`") // the server's own default collation, as an operator would

@@ -30,7 +30,9 @@ func TestAtlasProjectFile(t *testing.T) {
 	getenv := function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "name", Type: cty.String}},
 		Type:   function.StaticReturnType(cty.String),
-		Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return cty.StringVal(os.Getenv(args[0].AsString())), nil },
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			return cty.StringVal(os.Getenv(args[0].AsString())), nil
+		},
 	})
 	var project struct {
 		Envs []*hclEnv `spec:"env"`

@@ -74,6 +74,46 @@ FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABA
 		func(r []string) string { return fmt.Sprintf("trigger %s.%s", r[0], r[1]) }},
 }
 
+// switchedOff are states of an index or a CHECK that only one kind of server
+// knows. The read happens where information_schema has the column.
+var switchedOff = []struct {
+	table, column, query string
+	line                 func(row []string) string
+}{
+	{"TABLE_CONSTRAINTS", "ENFORCED", `SELECT TABLE_NAME, CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS
+WHERE CONSTRAINT_SCHEMA = DATABASE() AND CONSTRAINT_TYPE = 'CHECK' AND ENFORCED = 'NO'`,
+		func(r []string) string { return fmt.Sprintf("check %s.%s not enforced", r[0], r[1]) }},
+	{"STATISTICS", "IS_VISIBLE", `SELECT DISTINCT TABLE_NAME, INDEX_NAME FROM information_schema.STATISTICS
+WHERE TABLE_SCHEMA = DATABASE() AND IS_VISIBLE = 'NO'`, ignoredIndex},
+	{"STATISTICS", "IGNORED", `SELECT DISTINCT TABLE_NAME, INDEX_NAME FROM information_schema.STATISTICS
+WHERE TABLE_SCHEMA = DATABASE() AND IGNORED = 'YES'`, ignoredIndex},
+}
+
+func ignoredIndex(r []string) string { return fmt.Sprintf("index %s.%s invisible", r[0], r[1]) }
+
+// readSwitchedOff returns the facts of switchedOff that this server can tell.
+func readSwitchedOff(ctx context.Context, db *sql.DB) (Inventory, error) {
+	var inv Inventory
+	for _, read := range switchedOff {
+		known, err := textRows(ctx, db, `SELECT 1 FROM information_schema.COLUMNS
+WHERE TABLE_SCHEMA = 'information_schema' AND TABLE_NAME = ? AND COLUMN_NAME = ?`, read.table, read.column)
+		if err != nil {
+			return nil, err
+		}
+		if len(known) == 0 {
+			continue
+		}
+		rows, err := textRows(ctx, db, read.query)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			inv = append(inv, read.line(row))
+		}
+	}
+	return inv, nil
+}
+
 // readInventory inspects the database db is connected to.
 func readInventory(ctx context.Context, db *sql.DB) (Inventory, error) {
 	var inv Inventory
@@ -86,6 +126,11 @@ func readInventory(ctx context.Context, db *sql.DB) (Inventory, error) {
 			inv = append(inv, read.line(row))
 		}
 	}
+	off, err := readSwitchedOff(ctx, db)
+	if err != nil {
+		return nil, fmt.Errorf("read information_schema: %w", err)
+	}
+	inv = append(inv, off...)
 	slices.Sort(inv)
 	return inv, nil
 }

@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"errors"
 	"os"
 	osexec "os/exec"
 	"sync"
@@ -78,6 +79,46 @@ func TestAnUncountedStatementIsNotRunAgain(t *testing.T) {
 	if found := p.verify(); len(found) != 0 {
 		t.Errorf("after the continuation: %+v", found)
 	}
+}
+
+// The server finished the statement of a dead client while the next apply was on
+// its way to the same statement: the failure is understood, not reported.
+func TestAStatementThatRanMeanwhileIsCounted(t *testing.T) {
+	p := newProject(t)
+	p.diff("initial")
+	p.killHalfway()
+	meanwhile := func(e migrate.Progress) {
+		if e.Number == 2 && e.Statement != "" {
+			exec(t, p.db, ownerTable[:len(ownerTable)-2]+" CHARSET utf8mb4 COLLATE utf8mb4_bin")
+		}
+	}
+	_, err := p.source().Apply(background, p.config, migrate.ApplyOptions{Progress: meanwhile})
+	must(t, err)
+	must(t, p.source().Check(background, p.db))
+}
+
+// A statement that really fails is explained once, and after the cause is gone
+// the next apply continues behind what has run.
+func TestAFailedStatementIsExplainedAndContinued(t *testing.T) {
+	p := newProject(t)
+	p.diff("initial")
+	p.apply()
+	exec(t, p.db, "INSERT INTO job (namespace_id, job_id, label, level, at) VALUES (1, 'a', 'same', 1, NOW(6)), (1, 'b', 'same', 1, NOW(6))")
+	p.edit("schema/1_job.sql", "  PRIMARY KEY", "  note VARCHAR(80) NULL COMMENT '备注；空值表示没有',\n  PRIMARY KEY")
+	p.edit("schema/1_job.sql", "  KEY job_due", "  UNIQUE KEY job_label (namespace_id, label),\n  KEY job_due")
+	p.write("migrations/20990101000000_unique.sql", "ALTER TABLE `job` ADD COLUMN `note` varchar(80) NULL COMMENT \"备注；空值表示没有\" AFTER `due_at`;\nALTER TABLE `job` ADD UNIQUE INDEX `job_label` (`namespace_id`, `label`);\n")
+	must(t, p.source().Hash())
+	_, err := p.source().Apply(background, p.config, migrate.ApplyOptions{})
+	refused(t, err, "migration_failed", "20990101000000_unique", "statement 2 of 2", "Duplicate entry", "continues at this statement")
+
+	exec(t, p.db, "UPDATE job SET label = 'other' ORDER BY job_id LIMIT 1")
+	if n := p.apply(); n != 1 {
+		t.Errorf("%d migrations applied, want 1", n)
+	}
+	if _, err := p.source().Diff(background, p.config, "x"); !errors.Is(err, migrate.ErrNoChange) {
+		t.Errorf("diff after the hand-written migration: %v", err)
+	}
+	must(t, p.source().Check(background, p.db))
 }
 
 // Neither before nor after the statement: nothing is guessed.

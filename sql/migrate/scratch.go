@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	atlas "ariga.io/atlas/sql/migrate"
@@ -32,7 +33,7 @@ func newScratch(ctx context.Context, cfg *mysql.Config) (*scratch, error) {
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, err
 	}
-	name := "orbit_scratch_" + hex.EncodeToString(random[:])
+	name := scratchPrefix(cfg.DBName) + hex.EncodeToString(random[:])
 	server, err := openDatabase(cfg, "")
 	if err != nil {
 		return nil, err
@@ -49,6 +50,18 @@ func newScratch(ctx context.Context, cfg *mysql.Config) (*scratch, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
+}
+
+// scratchPrefix names a scratch database after its target, so that one left by a
+// killed command tells where it came from.
+func scratchPrefix(target string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' {
+			return r
+		}
+		return -1
+	}, target)
+	return "orbit_scratch_" + plain[:min(len(plain), 30)] + "_"
 }
 
 // close drops the database even when the caller's context has ended: a
