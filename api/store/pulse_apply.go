@@ -87,7 +87,7 @@ func (a *pulseApply) starts() error {
 	for i := range a.c.Starts {
 		s := &a.c.Starts[i]
 		rows, err := a.t.Queries().UpdateOpenTasksStarted(a.ctx, db.UpdateOpenTasksStartedParams{
-			StartedAt: &s.StartedAt, LeaseUntil: &s.LeaseUntil, Token: s.Token[:], Worker: []byte(s.Worker), NamespaceID: a.ns, TaskIds: plain(s.Tasks),
+			StartedAt: &s.StartedAt, LeaseUntil: &s.LeaseUntil, Secret: s.Secret[:], Worker: []byte(s.Worker), NamespaceID: a.ns, TaskIds: plain(s.Tasks),
 		})
 		if err := tx.Affected(rows, err)(len(s.Tasks)); err != nil {
 			return err
@@ -186,4 +186,3 @@ func LinkHash(previous [32]byte, seq uint64, e *pulse.StreamWrite) [32]byte {
 	b = append(b, byte(e.State))
 	return sha256.Sum256(binary.BigEndian.AppendUint32(b, e.Version))
 }
-

@@ -133,7 +133,7 @@ func (l *pulseLoad) ended(ctx context.Context, t *tx.Tx) error {
 		if stale {
 			attempts = append(attempts, r.Task)
 		}
-		if stale || r.Outcome == pulse.Retryable || r.Outcome == pulse.Unknown {
+		if stale || open.HasContract || r.Outcome == pulse.Retryable || r.Outcome == pulse.Unknown {
 			rules = append(rules, r.Task)
 		}
 	}
@@ -161,7 +161,7 @@ func (l *pulseLoad) rules(ctx context.Context, t *tx.Tx, ids [][]byte) error {
 		if bad != nil {
 			return bad
 		}
-		rule := pulse.Rules{Application: r.ApplicationID, State: pulse.Public(r.State), Retry: retry}
+		rule := pulse.Rules{Application: r.ApplicationID, State: pulse.Public(r.State), Retry: retry, OutputContract: r.OutputContract}
 		if open, ok := l.s.Open[ID(r.TaskID)]; ok {
 			rule.State = open.State.Public()
 		}

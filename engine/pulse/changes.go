@@ -56,7 +56,7 @@ type NewTask struct {
 
 // StartSet starts tasks that share every written value.
 type StartSet struct {
-	Token      engine.ID
+	Secret     engine.ID // tokens are AttemptToken of it
 	Worker     string
 	StartedAt  time.Time
 	LeaseUntil time.Time

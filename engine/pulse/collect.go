@@ -15,8 +15,8 @@ func (p *planner) collect() {
 			p.ch.Closes = append(p.ch.Closes, w.now.ID)
 		case w.now == w.before:
 		case w.started():
-			key := leaseKey{w.now.Token, w.now.LeaseUntil.UnixMicro()}
-			set := grouped(&p.ch.Starts, starts, key, StartSet{Token: w.now.Token, Worker: w.now.Worker, StartedAt: w.now.StartedAt, LeaseUntil: w.now.LeaseUntil})
+			key := leaseKey{w.now.Worker, w.now.LeaseUntil.UnixMicro()}
+			set := grouped(&p.ch.Starts, starts, key, StartSet{Secret: p.b.Secret, Worker: w.now.Worker, StartedAt: w.now.StartedAt, LeaseUntil: w.now.LeaseUntil})
 			set.Tasks = append(set.Tasks, w.now.ID)
 		case w.renewed():
 			set := grouped(&p.ch.Renewals, renewals, w.now.LeaseUntil.UnixMicro(), RenewSet{LeaseUntil: w.now.LeaseUntil})

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"time"
-
-	"github.com/orbitrun/orbit/engine"
 )
 
 // pool is what claims with the same queue and handlers choose from, in dispatch order.
@@ -153,7 +151,7 @@ func (p *planner) grant(w *work, c *Claim) {
 	p.usage.run(&w.now, 1)
 	w.now.State, w.now.PermitHeld = Running, true
 	w.now.AttemptNo, w.now.AttemptsUsed = w.now.AttemptNo+1, w.now.AttemptsUsed+1
-	w.now.StartedAt, w.now.Token, w.now.Worker, w.now.CancelRequestedAt = p.s.Now, c.Token, c.Worker, time.Time{}
+	w.now.StartedAt, w.now.Token, w.now.Worker, w.now.CancelRequestedAt = p.s.Now, AttemptToken(p.b.Secret, w.now.ID), c.Worker, time.Time{}
 	w.now.LeaseUntil = earlier(p.s.Now.Add(c.Lease), w.now.AttemptDeadline())
 	p.event(w, EventStarted, w.now.AttemptNo, "")
 	if w.now.ResourceKey != "" {
@@ -164,6 +162,6 @@ func (p *planner) grant(w *work, c *Claim) {
 
 // leaseKey groups starts that share every written value.
 type leaseKey struct {
-	token engine.ID
-	until int64
+	worker string
+	until  int64
 }

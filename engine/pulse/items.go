@@ -8,6 +8,7 @@ import (
 
 // Batch is everything one transaction decides. Order inside a slice is order of arrival.
 type Batch struct {
+	Secret      engine.ID // random, new for every transaction: attempt tokens are drawn from it
 	Submissions []Submission
 	Reports     []Report
 	Renewals    []Renewal
@@ -16,7 +17,7 @@ type Batch struct {
 	Dues        []Due
 }
 
-// Claim asks for work. Token is random and made by the caller; with the attempt number it fences every report.
+// Claim asks for work.
 type Claim struct {
 	Credential, Application uint64
 	Worker                  string
@@ -24,7 +25,6 @@ type Claim struct {
 	Handlers                []uint64 // handler hashes
 	Tasks                   int      // how many at most
 	Lease                   time.Duration
-	Token                   engine.ID
 }
 
 // Started is one task handed to a worker; Task is its open row after the start.
@@ -65,7 +65,6 @@ type Report struct {
 	Token                   engine.ID
 	Outcome                 Outcome
 	Output                  []byte // exact JSON, Succeeded only
-	ContractBroken          string // first violation of the task's output contract, found by the caller; empty: none
 	FailureCode             string
 	FailureMessage          string
 	FailureDetails          []byte // exact JSON

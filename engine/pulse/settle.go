@@ -54,9 +54,13 @@ func (p *planner) accept(w *work, r *Report) Public {
 	attempt.FailureDetails, attempt.Output, attempt.Digest = r.FailureDetails, r.Output, r.Digest()
 	settled := verdict{attemptNo: r.AttemptNo, code: r.FailureCode, message: r.FailureMessage, output: r.Output}
 	stopping := !w.now.CancelRequestedAt.IsZero()
+	broken := ""
+	if w.now.HasContract && r.Outcome == Succeeded {
+		broken = brokenContract(p.s.Rules[w.now.ID].OutputContract, r.Output)
+	}
 	switch {
-	case r.Outcome == Succeeded && r.ContractBroken != "":
-		settled.on, settled.kind, settled.code, settled.message = OnBroken, EventReview, "output_contract_broken", r.ContractBroken
+	case broken != "":
+		settled.on, settled.kind, settled.code, settled.message = OnBroken, EventReview, "output_contract_broken", broken
 		p.settle(w, settled)
 	case r.Outcome == Succeeded:
 		settled.on, settled.kind = OnSucceed, EventSucceeded

@@ -50,9 +50,10 @@ type Receipt struct {
 
 // Rules is what a settlement must know beyond the open row; State and Version are those of an ended task.
 type Rules struct {
-	Application uint64
-	State       Public
-	Retry       Retry
+	Application    uint64
+	State          Public
+	Retry          Retry
+	OutputContract []byte
 }
 
 // AttemptKey identifies an attempt.

@@ -1,6 +1,7 @@
 package pulse
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 
@@ -26,4 +27,11 @@ func ParseLeaseToken(text string) (LeaseToken, bool) {
 		return LeaseToken{}, false
 	}
 	return LeaseToken{binary.BigEndian.Uint64(b), engine.ID(b[8:])}, true
+}
+
+// AttemptToken draws the token of one attempt from the secret of the transaction that starts it. The database computes
+// the same (UpdateOpenTasksStarted), so one statement starts tasks of many claims and no two attempts share a token.
+func AttemptToken(secret, task engine.ID) engine.ID {
+	sum := sha256.Sum256(append(secret[:], task[:]...))
+	return engine.ID(sum[:16])
 }

@@ -1981,27 +1981,28 @@ func (q *Queries) UpdateOpenTasksRenewed(ctx context.Context, arg UpdateOpenTask
 
 const updateOpenTasksStarted = `-- name: UpdateOpenTasksStarted :execrows
 UPDATE open_task SET state = 2, state_version = state_version + 1, attempt_no = attempt_no + 1, attempts_used = attempts_used + 1, permit_held = 1,
-       started_at = ?, lease_until = ?, token = ?, worker = ?, cancel_requested_at = NULL
+       started_at = ?, lease_until = ?, token = UNHEX(LEFT(SHA2(CONCAT(?, task_id), 256), 32)), worker = ?, cancel_requested_at = NULL
 WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) AND state = 1
 `
 
 type UpdateOpenTasksStartedParams struct {
 	StartedAt   *time.Time
 	LeaseUntil  *time.Time
-	Token       []byte
+	Secret      interface{}
 	Worker      []byte
 	NamespaceID uint64
 	TaskIds     [][]byte
 }
 
-// Starts the tasks of one claim that share a lease end. Rows must equal ids: the state fences a second claimer.
+// Starts tasks of one worker that share a lease end. Each token is drawn from the transaction's secret and the task.
+// Rows must equal ids: the state fences a second claimer.
 // lock: 9 task X, by primary key.
 func (q *Queries) UpdateOpenTasksStarted(ctx context.Context, arg UpdateOpenTasksStartedParams) (int64, error) {
 	query := updateOpenTasksStarted
 	var queryParams []interface{}
 	queryParams = append(queryParams, arg.StartedAt)
 	queryParams = append(queryParams, arg.LeaseUntil)
-	queryParams = append(queryParams, arg.Token)
+	queryParams = append(queryParams, arg.Secret)
 	queryParams = append(queryParams, arg.Worker)
 	queryParams = append(queryParams, arg.NamespaceID)
 	if len(arg.TaskIds) > 0 {

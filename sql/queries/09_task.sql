@@ -43,11 +43,12 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 INSERT INTO open_task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held, handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, cancel_requested_at, token, worker, resource_key, gate_id, owner_id)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- Starts the tasks of one claim that share a lease end. Rows must equal ids: the state fences a second claimer.
+-- Starts tasks of one worker that share a lease end. Each token is drawn from the transaction's secret and the task.
+-- Rows must equal ids: the state fences a second claimer.
 -- lock: 9 task X, by primary key.
 -- name: UpdateOpenTasksStarted :execrows
 UPDATE open_task SET state = 2, state_version = state_version + 1, attempt_no = attempt_no + 1, attempts_used = attempts_used + 1, permit_held = 1,
-       started_at = ?, lease_until = ?, token = ?, worker = ?, cancel_requested_at = NULL
+       started_at = ?, lease_until = ?, token = UNHEX(LEFT(SHA2(CONCAT(sqlc.arg('secret'), task_id), 256), 32)), worker = ?, cancel_requested_at = NULL
 WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state = 1;
 
 -- Extends leases that share a new end; fenced by the token that was checked.

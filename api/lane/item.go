@@ -1,0 +1,136 @@
+package lane
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/pulse"
+)
+
+// item is what one caller hands to a lane. done is closed once out or err is set.
+type item struct {
+	batch   pulse.Batch
+	starts  []*Start
+	until   time.Time // a claim may wait until then
+	out     pulse.Outcomes
+	granted []Granted
+	begun   []StartOutcome
+	err     error
+	done    chan struct{}
+	gone    atomic.Bool // the caller no longer waits
+}
+
+func newItem() *item { return &item{done: make(chan struct{})} }
+
+// weight is how many rows the item asks for; a claim weighs what it may start.
+func (it *item) weight() int {
+	n := len(it.batch.Submissions) + len(it.batch.Reports) + len(it.batch.Renewals) + len(it.batch.Cancels) + len(it.batch.Dues)
+	for i := range it.batch.Claims {
+		n += it.batch.Claims[i].Tasks
+	}
+	return max(n, 1)
+}
+
+// payload is what the item writes, in bytes.
+func (it *item) payload() int {
+	n := 0
+	for i := range it.batch.Submissions {
+		n += len(it.batch.Submissions[i].Input)
+	}
+	for i := range it.batch.Reports {
+		n += len(it.batch.Reports[i].Output) + len(it.batch.Reports[i].FailureDetails)
+	}
+	return n
+}
+
+// onlyClaims reports whether the item may wait for work; an item that also reports must be answered at once.
+func (it *item) onlyClaims() bool {
+	return len(it.batch.Claims) > 0 && it.weight() == claimed(it.batch.Claims)
+}
+
+func claimed(claims []pulse.Claim) int {
+	n := 0
+	for i := range claims {
+		n += claims[i].Tasks
+	}
+	return n
+}
+
+// started lists what the item's claims were given.
+func (it *item) started() []pulse.Started {
+	var all []pulse.Started
+	for i := range it.out.Claims {
+		all = append(all, it.out.Claims[i].Started...)
+	}
+	return all
+}
+
+// refused reports whether a claim was refused: a refusal is an answer, not a reason to wait.
+func (it *item) refused() bool {
+	for i := range it.out.Claims {
+		if it.out.Claims[i].Refusal != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// returned makes the reports that give started tasks back untouched, for a caller that has gone.
+func returned(c *pulse.Claim, started []pulse.Started) []pulse.Report {
+	reports := make([]pulse.Report, len(started))
+	for i := range started {
+		t := &started[i].Task
+		reports[i] = pulse.Report{
+			Credential: c.Credential, Application: c.Application, Queue: t.Queue, Task: t.ID, AttemptNo: t.AttemptNo,
+			Token: t.Token, Outcome: pulse.Returned, Text: []byte(`{"outcome":"RETURNED","reason":"caller gone"}`),
+		}
+	}
+	return reports
+}
+
+// group is the items of one transaction and their merged batch.
+type group struct {
+	items  []*item
+	batch  pulse.Batch
+	weight int
+	bytes  int
+}
+
+// fits reports whether the item may join; the first always does.
+func (g *group) fits(it *item) bool {
+	return len(g.items) == 0 ||
+		g.weight+it.weight() <= engine.TransactionItemsMax && g.bytes+it.payload() <= engine.TransactionBytesMax
+}
+
+func (g *group) add(it *item) {
+	g.items = append(g.items, it)
+	g.weight, g.bytes = g.weight+it.weight(), g.bytes+it.payload()
+}
+
+// merge lays the items' slices one after the other.
+func (g *group) merge() {
+	g.batch = pulse.Batch{}
+	for _, it := range g.items {
+		g.batch.Submissions = append(g.batch.Submissions, it.batch.Submissions...)
+		g.batch.Reports = append(g.batch.Reports, it.batch.Reports...)
+		g.batch.Renewals = append(g.batch.Renewals, it.batch.Renewals...)
+		g.batch.Cancels = append(g.batch.Cancels, it.batch.Cancels...)
+		g.batch.Claims = append(g.batch.Claims, it.batch.Claims...)
+		g.batch.Dues = append(g.batch.Dues, it.batch.Dues...)
+	}
+}
+
+// split hands every item its own part of the outcomes.
+func (g *group) split(out pulse.Outcomes) {
+	for _, it := range g.items {
+		b := &it.batch
+		it.out.Submissions, out.Submissions = cut(out.Submissions, len(b.Submissions))
+		it.out.Reports, out.Reports = cut(out.Reports, len(b.Reports))
+		it.out.Renewals, out.Renewals = cut(out.Renewals, len(b.Renewals))
+		it.out.Cancels, out.Cancels = cut(out.Cancels, len(b.Cancels))
+		it.out.Claims, out.Claims = cut(out.Claims, len(b.Claims))
+	}
+}
+
+func cut[T any](all []T, n int) (mine, rest []T) { return all[:n:n], all[n:] }

@@ -1,0 +1,149 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/pulse"
+
+	"github.com/orbitrun/orbit/api/store"
+	"github.com/orbitrun/orbit/api/tx"
+)
+
+// runPulse runs one transaction of tasks, if anything waits.
+func (l *Lane) runPulse() {
+	g := l.take()
+	if len(g.items) == 0 {
+		return
+	}
+	began := time.Now()
+	changes, err := l.transact(g)
+	l.set.opt.Observe(Observation{"pulse", len(g.items), l.depth(), len(l.waiting), time.Since(began), err})
+	if alone(err) && len(g.items) > 1 {
+		l.oneByOne(g)
+		return
+	}
+	l.settle(g, changes, err)
+}
+
+// transact decides and writes one group. A repeated key shows as a duplicate row; then receipts are read first.
+func (l *Lane) transact(g *group) (*pulse.Changes, error) {
+	ctx, cancel := l.context()
+	defer cancel()
+	hints := store.LoadHints{PoolFactor: l.widen}
+	changes, out, err := l.pulse(ctx, g, hints)
+	if tx.ClassOf(err) == tx.Duplicate && len(g.batch.Submissions) > 0 {
+		hints.LookUpReceipts = true
+		changes, out, err = l.pulse(ctx, g, hints)
+	}
+	if err == nil {
+		g.split(out)
+	}
+	return changes, err
+}
+
+// pulse is the transaction of tasks: climb and load, decide, write, commit.
+//
+// lock: identity S, quotas X, queues X, gates S, open tasks X, resource locks X, key waits X, stream X.
+func (l *Lane) pulse(ctx context.Context, g *group, hints store.LoadHints) (*pulse.Changes, pulse.Outcomes, error) {
+	var out pulse.Outcomes
+	var changes pulse.Changes
+	g.batch.Secret = engine.ID(uuid.New())
+	err := l.set.db.Run(ctx, l.namespace, "pulse", func(ctx context.Context, b tx.Begun) error {
+		snapshot, place, err := store.LoadPulse(ctx, b, &g.batch, hints)
+		if err != nil {
+			return err
+		}
+		out, changes = pulse.Decide(snapshot, &g.batch)
+		if changes.Empty() {
+			return nil
+		}
+		return store.ApplyPulse(ctx, place, snapshot, &changes)
+	})
+	return &changes, out, err
+}
+
+// alone reports an error that one item may have caused for all: then each runs by itself, so that no item can take
+// another down.
+func alone(err error) bool {
+	return err != nil && !errors.Is(err, tx.ErrBusy) && !errors.Is(err, tx.ErrUnavailable) && !errors.Is(err, tx.ErrOutcomeUnknown)
+}
+
+func (l *Lane) oneByOne(g *group) {
+	for _, it := range g.items {
+		single := &group{}
+		single.add(it)
+		single.merge()
+		changes, err := l.transact(single)
+		l.settle(single, changes, err)
+	}
+}
+
+// settle answers the items of a finished transaction and passes on what it made ready.
+func (l *Lane) settle(g *group, changes *pulse.Changes, err error) {
+	if err != nil {
+		if alone(err) {
+			l.set.opt.OnInternal(err)
+		}
+		for _, it := range g.items {
+			it.err = err
+			close(it.done)
+		}
+		return
+	}
+	l.follow(changes)
+	var given []*item
+	now := time.Now()
+	for _, it := range g.items {
+		switch {
+		case len(it.started()) > 0:
+			given = append(given, it)
+		case it.onlyClaims() && !it.refused() && now.Before(it.until) && !it.gone.Load():
+			l.waiting = append(l.waiting, it)
+		default:
+			close(it.done)
+		}
+	}
+	if len(given) > 0 {
+		l.set.wg.Go(func() { l.set.deliver(l.namespace, given) })
+	}
+}
+
+// follow acts on what a commit made due.
+func (l *Lane) follow(c *pulse.Changes) {
+	l.widen = 1
+	if c.MoreForClaims {
+		l.widen = 4
+	}
+	for _, d := range c.DelayedUntil {
+		l.set.opt.OnDelayed(l.namespace, d.At)
+	}
+	for _, q := range c.ReadyElsewhere {
+		l.ready[q] = true
+	}
+	if c.MoreForClaims {
+		l.readyAll()
+	}
+	var instances []engine.ID
+	for i := range c.Inbox {
+		instances = append(instances, c.Inbox[i].Instance)
+	}
+	if len(instances) > 0 {
+		l.advance(instances)
+	}
+}
+
+// readyAll lets every waiting claim look again.
+func (l *Lane) readyAll() {
+	for _, it := range l.waiting {
+		for i := range it.batch.Claims {
+			for _, q := range it.batch.Claims[i].Queues {
+				l.ready[q] = true
+			}
+		}
+	}
+}

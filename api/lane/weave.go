@@ -1,0 +1,93 @@
+package lane
+
+import (
+	"context"
+	"time"
+
+	"github.com/orbitrun/orbit/engine"
+)
+
+// weaveMax bounds the instances of one workflow transaction; each may make 32 changes.
+const weaveMax = 32
+
+// Weaver runs workflow transactions for a lane.
+type Weaver interface {
+	// Run starts instances and consumes what waits for others, in as few transactions as possible. It answers every
+	// start; an error means that nothing of this call is known to be committed.
+	Run(ctx context.Context, namespace uint64, starts []*Start, instances []engine.ID) (WeaveResult, error)
+}
+
+// Start asks for one workflow instance. Version zero means the latest published one.
+type Start struct {
+	Credential, Application uint64
+	InstanceID              engine.ID
+	Key                     string
+	Definition              string
+	Version                 uint32
+	BusinessKey             string
+	Input                   []byte
+	InputDigest             [32]byte
+	Traceparent             string
+}
+
+// StartOutcome is the answer to one start.
+type StartOutcome struct {
+	InstanceID engine.ID
+	Receipt    []byte
+	Replayed   bool
+	Refusal    *engine.Refusal
+}
+
+// WeaveResult is what a workflow transaction made.
+type WeaveResult struct {
+	Starts []StartOutcome
+	Ready  []uint64    // queues with new waiting tasks
+	Again  []engine.ID // instances whose plan was cut by its budget
+}
+
+// runWeave runs one transaction of workflows, if anything waits.
+func (l *Lane) runWeave() {
+	items, starts, instances := l.takeWeave()
+	if len(starts) == 0 && len(instances) == 0 {
+		return
+	}
+	ctx, cancel := l.context()
+	defer cancel()
+	began := time.Now()
+	result, err := l.set.weaver.Run(ctx, l.namespace, starts, instances)
+	l.set.opt.Observe(Observation{"weave", len(starts) + len(instances), l.depth(), len(l.waiting), time.Since(began), err})
+	for _, it := range items {
+		it.err = err
+		if err == nil {
+			it.begun, result.Starts = cut(result.Starts, len(it.starts))
+		}
+		close(it.done)
+	}
+	if err != nil && len(instances) > 0 {
+		l.set.opt.OnInternal(err) // the rows stay PENDING; the scan finds them again
+	}
+	for _, q := range result.Ready {
+		l.ready[q] = true
+	}
+	l.advance(result.Again)
+}
+
+// takeWeave takes the starts at the head of the queue and the instances to continue.
+func (l *Lane) takeWeave() (items []*item, starts []*Start, instances []engine.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.set.weaver == nil {
+		return nil, nil, nil
+	}
+	for len(l.queue) > 0 && len(l.queue[0].starts) > 0 && (len(starts) == 0 || len(starts)+len(l.queue[0].starts) <= weaveMax) {
+		items, starts = append(items, l.queue[0]), append(starts, l.queue[0].starts...)
+		l.queue = l.queue[1:]
+	}
+	n := min(len(l.advances), weaveMax)
+	instances = append(instances, l.advances[:n]...)
+	l.advances = l.advances[n:]
+	for _, id := range instances {
+		delete(l.pending, id)
+	}
+	return items, starts, instances
+}
