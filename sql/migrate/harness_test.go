@@ -60,7 +60,7 @@ func newProject(t *testing.T) *project {
 var databases atomic.Int64
 
 // newDatabase creates an empty database on the test server; dbtest knows where that is.
-func newDatabase(t *testing.T) (*mysql.Config, *sql.DB) {
+func newDatabase(t testing.TB) (*mysql.Config, *sql.DB) {
 	t.Helper()
 	server, err := migrate.ParseAddress(dbtest.New(t).DSN())
 	must(t, err)
@@ -79,7 +79,7 @@ func newDatabase(t *testing.T) (*mysql.Config, *sql.DB) {
 	return config, db
 }
 
-func open(t *testing.T, config *mysql.Config) *sql.DB {
+func open(t testing.TB, config *mysql.Config) *sql.DB {
 	t.Helper()
 	connector, err := mysql.NewConnector(config)
 	must(t, err)
@@ -170,14 +170,14 @@ func finds(t *testing.T, found []migrate.Finding, code, part string) migrate.Fin
 	return migrate.Finding{}
 }
 
-func exec(t *testing.T, db *sql.DB, statement string, args ...any) {
+func exec(t testing.TB, db *sql.DB, statement string, args ...any) {
 	t.Helper()
 	if _, err := db.Exec(statement, args...); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
