@@ -13,8 +13,8 @@ type Options struct {
 	// Queues reports whether the application has a queue of this name. Nil
 	// leaves queue names unchecked, as a desk without a server must.
 	Queues func(name string) bool
-	// Runnable holds the kinds this release can run; the others are checked
-	// completely and then refused with node_kind_unsupported.
+	// Runnable holds the kinds that can run; the others are checked completely
+	// and then refused with node_kind_unsupported. Nil is RunnableKinds.
 	Runnable map[Kind]bool
 	// AllowUnsupported keeps reserved kinds from being refused, so that tests
 	// and editors can work on documents of a later release.
@@ -106,14 +106,22 @@ func (c *checker) contracts() {
 	}
 }
 
+// RunnableKinds are the kinds this release can run. Server and command line
+// read it here, so that they refuse the same documents.
+func RunnableKinds() map[Kind]bool { return map[Kind]bool{KindTask: true} }
+
 // supported refuses kinds the runtime cannot run yet, after everything else
 // about them was judged.
 func (c *checker) supported() {
 	if c.opts.AllowUnsupported {
 		return
 	}
+	runnable := c.opts.Runnable
+	if runnable == nil {
+		runnable = RunnableKinds()
+	}
 	for _, n := range c.def.order {
-		if n.Kind.known() && !c.opts.Runnable[n.Kind] {
+		if n.Kind.known() && !runnable[n.Kind] {
 			c.add("node_kind_unsupported", n.place().member("kind"), "this release cannot run "+string(n.Kind)+" yet", "")
 		}
 	}

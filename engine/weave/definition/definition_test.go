@@ -38,6 +38,8 @@ func TestViews(t *testing.T) {
 					fmt.Fprintf(&b, "%d %s %s parent=%d part=%d position=%d\n", s.Number, s.Name, s.Kind, s.Parent, s.Part, s.Position)
 				}
 				return b.String()
+			case "digest":
+				return fmt.Sprintf("%x\n", def.Digest)
 			case "queues":
 				return strings.Join(def.Queues(), " ") + "\n"
 			}

@@ -135,3 +135,24 @@ func TestHostileDocumentsCostLittle(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkCheck(b *testing.B) {
+	text := documentText(b, "order_fulfilment")
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if def, _ := Check(text, everyKind); def == nil {
+			b.Fatal("refused")
+		}
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	text := documentText(b, "order_fulfilment")
+	digest := accepted(b, "order_fulfilment").Digest
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := Load(text, digest); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -67,7 +67,11 @@ func (c *shaper) unknownField(name string, at place, known, missing []string) []
 }
 
 // tagged is an object whose fields depend on the value of its "kind".
-func tagged(kinds []string, fields func(kind string) []field, unknown string) rule {
+func tagged(kinds []string, fieldsOf func(kind string) []field, unknown string) rule {
+	fields := map[string][]field{}
+	for _, kind := range kinds {
+		fields[kind] = fieldsOf(kind)
+	}
 	return rule{
 		func(c *shaper, v exact.Value, at place) {
 			if !c.kind(v, at, exact.KindObject, "an object") {
@@ -88,12 +92,12 @@ func tagged(kinds []string, fields func(kind string) []field, unknown string) ru
 				c.add(unknown, at.member("kind"), "there is no kind "+quote(kind.Str()), didYouMean(kind.Str(), kinds))
 				return
 			}
-			c.fields(v, at, fields(kind.Str()))
+			c.fields(v, at, fields[kind.Str()])
 		},
 		func() exact.Value {
 			var either []exact.Value
 			for _, kind := range kinds {
-				either = append(either, objectSchema(pinKind(fields(kind), kind)))
+				either = append(either, objectSchema(pinKind(fields[kind], kind)))
 			}
 			return schemaOf("oneOf", exact.Array(either...))
 		},

@@ -157,14 +157,14 @@ func listOf(item rule, least, most int, short, long string) rule {
 }
 
 // dictionary is an object of names the author chose.
-func dictionary(inner rule, most int) rule {
+func dictionary(inner rule, most int, long string) rule {
 	return rule{
 		func(c *shaper, v exact.Value, at place) {
 			if !c.kind(v, at, exact.KindObject, "an object") {
 				return
 			}
 			if n := len(v.Members()); n > most {
-				c.add("field_range", at, fmt.Sprintf("%d members, at most %d", n, most), "")
+				c.add(long, at, fmt.Sprintf("%d members, at most %d", n, most), "")
 			}
 			for _, m := range v.Members() {
 				if c.full() {

@@ -30,8 +30,8 @@ func documentShape() rule {
 		need("output_contract", nullable(name())),
 		need("deadline_ms", duration()),
 		need("on_failure", oneOf(string(OnFailureReview), string(OnFailureFail))),
-		need("contracts", dictionary(anything(), ContractsMax)),
-		need("policies", dictionary(ref("policy"), PoliciesMax)),
+		need("contracts", dictionary(anything(), ContractsMax, "contract_limit")),
+		need("policies", dictionary(ref("policy"), PoliciesMax, "field_range")),
 		need("body", body(1)),
 		need("output", anything()),
 	)

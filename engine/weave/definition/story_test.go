@@ -23,7 +23,8 @@ import (
 //	----
 //	error policy_unknown /body/0/policy (first): …
 //
-// Reserved kinds are allowed unless the story says runnable=(TASK).
+// Reserved kinds are allowed unless the story says runnable=(TASK), or released
+// for what this release runs.
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/check", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -56,10 +57,11 @@ func storyText(t *testing.T, d *datadriven.TestData) []byte {
 }
 
 func storyOptions(t testing.TB, d *datadriven.TestData) Options {
-	opts := Options{AllowUnsupported: !d.HasArg("runnable"), Runnable: map[Kind]bool{}}
+	opts := Options{AllowUnsupported: !d.HasArg("runnable") && !d.HasArg("released")}
 	for _, arg := range d.CmdArgs {
 		switch arg.Key {
 		case "runnable":
+			opts.Runnable = map[Kind]bool{}
 			for _, kind := range arg.Vals {
 				opts.Runnable[Kind(kind)] = true
 			}
@@ -126,6 +128,7 @@ func documentText(t testing.TB, name string) []byte {
 func generated(d *datadriven.TestData) string {
 	timer := func(i int) string { return fmt.Sprintf(`{"name": "t%d", "kind": "TIMER", "delay_ms": 1}`, i) }
 	var nodes []string
+	contracts := `"any": {}`
 	for _, arg := range d.CmdArgs {
 		n := 0
 		if len(arg.Vals) == 1 {
@@ -152,6 +155,11 @@ func generated(d *datadriven.TestData) string {
 			list := strings.TrimSuffix(strings.Repeat(`"${input}",`, n), ",")
 			nodes = append(nodes, `{"name": "t", "kind": "TASK", "queue": "q", "handler": "h", "handler_version": "1", "input": [`+list+`],
 				"input_contract": "any", "output_contract": "any", "policy": "p", "business_key": null, "resource_key": null}`)
+		case "contracts":
+			for i := range n {
+				contracts += fmt.Sprintf(`, "c%d": {}`, i)
+			}
+			nodes = append(nodes, timer(0))
 		case "queues_used":
 			for i := range n {
 				nodes = append(nodes, fmt.Sprintf(`{"name": "t%d", "kind": "TASK", "queue": "q%d", "handler": "h", "handler_version": "1",
@@ -163,7 +171,7 @@ func generated(d *datadriven.TestData) string {
 		return ""
 	}
 	return `{"schema_version": 1, "definition": "generated", "version": 1, "input_contract": "any", "output_contract": "any",
-		"deadline_ms": 3600000, "on_failure": "REVIEW", "contracts": {"any": {}}, "policies": {"p": {"priority": 5, "deadline_ms": 2,
+		"deadline_ms": 3600000, "on_failure": "REVIEW", "contracts": {` + contracts + `}, "policies": {"p": {"priority": 5, "deadline_ms": 2,
 		"attempt_timeout_ms": 1, "lost": "RETRY", "retry": {"kind": "LIST", "max_attempts": 1, "delays_ms": [], "jitter_percent": 0}}},
 		"body": [` + strings.Join(nodes, ",") + `], "output": null}`
 }
