@@ -95,6 +95,17 @@ func TestNearestFindsSlipsAndNothingElse(t *testing.T) {
 	})
 }
 
+func TestGraphWordsNeverNameNodes(t *testing.T) {
+	for _, word := range []string{"end", "graph", "subgraph", "flowchart", "style", "class", "click", "call", "href", "interpolate"} {
+		if MermaidID(word) == word {
+			t.Errorf("a step named %s breaks the chart", word)
+		}
+	}
+	if MermaidID("ending") != "ending" {
+		t.Error("an ordinary name changed")
+	}
+}
+
 func TestLoadKeepsTheMeaningAndChecksTheDigest(t *testing.T) {
 	text := documentText(t, "document_conversion")
 	checked := accepted(t, "document_conversion")

@@ -15,11 +15,11 @@ func Mermaid(d *Definition) []byte {
 	return []byte(g.out.String())
 }
 
-// MermaidID is the node id of a step. Names are lower case, so the two words
-// the chart language reserves can be told apart by upper case.
+// MermaidID is the node id of a step. A name that is a word of the chart
+// language is written in upper case, which no step name can be.
 func MermaidID(step string) string {
 	switch step {
-	case "end", "graph", "subgraph", "flowchart", "style", "class", "click", "default", "direction", "call", "href":
+	case "end", "graph", "subgraph", "flowchart", "style", "class", "click", "default", "direction", "call", "href", "interpolate":
 		return strings.ToUpper(step)
 	}
 	return step
