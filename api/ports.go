@@ -1,0 +1,75 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/engine/weave/definition"
+
+	"github.com/orbitrun/orbit/api/auth"
+	"github.com/orbitrun/orbit/api/lane"
+)
+
+// Pulse runs task operations; the lanes implement it. Nothing here returns an error: whatever goes wrong, the database
+// included, is a Refusal of the item it happened to ("busy", "outcome_unknown", "lane_full"), because one item's
+// trouble must not become another's. Outcomes come index by index as the items went in. Credential, Application and
+// queue ids are already filled in from the caller; the namespace is the caller's.
+type Pulse interface {
+	// Submit accepts tasks; each has its own receipt or refusal.
+	Submit(ctx context.Context, caller auth.Caller, items []pulse.Submission) []pulse.SubmitOutcome
+	// Claim starts tasks and waits for the first of them up to wait, or until ctx ends.
+	Claim(ctx context.Context, caller auth.Caller, claim pulse.Claim, wait time.Duration) ClaimAnswer
+	// Renew extends leases.
+	Renew(ctx context.Context, caller auth.Caller, items []pulse.Renewal) []pulse.RenewalOutcome
+	// Complete takes reports and, with a claim, starts the next tasks in the same transaction. Reports are answered at
+	// once; only when the transaction found nothing to start does the claim go on to wait up to wait.
+	Complete(ctx context.Context, caller auth.Caller, reports []pulse.Report, claim *pulse.Claim, wait time.Duration) ([]pulse.ReportOutcome, ClaimAnswer)
+	// Cancel ends a waiting task or asks a running one to stop.
+	Cancel(ctx context.Context, caller auth.Caller, cancel pulse.Cancel) pulse.CancelOutcome
+}
+
+// ClaimAnswer is the started tasks with their payloads, already read by the lane in one statement for all claims of a
+// transaction; handlers must not read them again. No tasks and no refusal means: nothing now.
+type ClaimAnswer struct {
+	Tasks   []lane.Granted
+	Refusal *engine.Refusal
+}
+
+// Weave runs workflow operations.
+type Weave interface {
+	// Publish writes a checked document as an immutable version (weave.md Definition).
+	Publish(ctx context.Context, caller auth.Caller, document []byte) PublishOutcome
+	// Start starts instances; each has its own receipt or refusal.
+	Start(ctx context.Context, caller auth.Caller, items []Start) []StartOutcome
+	// Check judges a document as Publish would, against the queues that exist, and writes nothing.
+	Check(ctx context.Context, caller auth.Caller, document []byte) ([]definition.Problem, error)
+}
+
+// PublishOutcome is the frozen receipt of a publication, or what is wrong with it.
+type PublishOutcome struct {
+	Receipt  []byte
+	Replayed bool
+	Findings []definition.Problem // errors of the document; then Receipt is nil
+	Refusal  *engine.Refusal
+}
+
+// Start is one instance to start.
+type Start struct {
+	Key         string // start key, exact bytes, unique per application
+	Definition  string
+	Version     uint32 // 0: the latest at this moment, fixed by the receipt
+	BusinessKey string // empty: none
+	Input       []byte // exact JSON
+	InputDigest [32]byte
+	Traceparent string
+}
+
+// StartOutcome is the frozen receipt of a start, or its refusal.
+type StartOutcome struct {
+	Instance engine.ID
+	Receipt  []byte
+	Replayed bool
+	Refusal  *engine.Refusal
+}
