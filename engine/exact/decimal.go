@@ -33,19 +33,24 @@ func ParseDecimal(token string) (Decimal, bool) {
 // decimal builds the value from the significant digits alone, so that a long
 // run of zeros costs one pass and no big arithmetic.
 func (s *scan) decimal(token string) Decimal {
-	var digits strings.Builder
-	seen := 0
+	var room [SignificantDigitsMax]byte
+	digits, small, seen := room[:0], uint64(0), 0
 	for i := 0; i < len(token) && seen <= s.last; i++ {
 		if !isDigit(token[i]) {
 			continue
 		}
 		if seen >= s.first {
-			digits.WriteByte(token[i])
+			digits = append(digits, token[i])
+			small = small*10 + uint64(token[i]-'0')
 		}
 		seen++
 	}
 	var out Decimal
-	out.d.Coeff.SetString(digits.String(), 10)
+	if len(digits) <= 19 { // 10^19 − 1 fits; most numbers are short
+		out.d.Coeff.SetUint64(small)
+	} else {
+		out.d.Coeff.SetString(string(digits), 10)
+	}
 	out.d.Exponent = int32(s.point - 1 - s.last + s.exponent)
 	out.d.Negative = token[0] == '-'
 	return out

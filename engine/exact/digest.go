@@ -77,10 +77,15 @@ func (d *digester) flush() {
 }
 
 func sorted(members []Member) []Member {
+	if slices.IsSortedFunc(members, byName) {
+		return members
+	}
 	out := slices.Clone(members)
-	slices.SortFunc(out, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, byName)
 	return out
 }
+
+func byName(a, b Member) int { return strings.Compare(a.Name, b.Name) }
 
 func truthIndex(b bool) int {
 	if b {

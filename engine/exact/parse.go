@@ -50,10 +50,8 @@ func (p *parser) document() (Value, *Error) {
 func (p *parser) value() (Value, *Error) {
 	start := p.pos
 	switch c := p.peek(); {
-	case c == '{':
-		return p.container(p.object)
-	case c == '[':
-		return p.container(p.array)
+	case c == '{' || c == '[':
+		return p.container(c)
 	case c == '"':
 		s, err := p.str()
 		return Value{kind: KindString, offset: start, text: s}, err
@@ -69,14 +67,16 @@ func (p *parser) value() (Value, *Error) {
 	return Value{}, p.unexpected("a value")
 }
 
-func (p *parser) container(read func() (Value, *Error)) (Value, *Error) {
+func (p *parser) container(open byte) (Value, *Error) {
 	if p.depthLeft == 0 {
 		return Value{}, p.fail(CodeDepth, fmt.Sprintf("nested deeper than %d levels", p.depthMax))
 	}
 	p.depthLeft--
-	v, err := read()
-	p.depthLeft++
-	return v, err
+	defer func() { p.depthLeft++ }()
+	if open == '{' {
+		return p.object()
+	}
+	return p.array()
 }
 
 func (p *parser) array() (Value, *Error) {

@@ -6,8 +6,9 @@ import (
 	"github.com/orbitrun/orbit/engine/exact"
 )
 
-// contradictions refuses a contract no value can satisfy, as far as that shows
-// without solving anything: an author meant something else.
+// contradictions refuses rules that nothing of the kind they speak about can
+// satisfy, as far as that shows without solving anything: the author meant
+// something else.
 func (c *compiler) contradictions(out *Contract, v exact.Value, at string) {
 	say := func(keyword, detail string) {
 		where := v
@@ -72,8 +73,8 @@ func (c *Contract) impossibleMembers() (keyword, detail string) {
 // merely required ones behind them.
 func (c *Contract) described(name string) bool { return c.byName[name] < c.properties }
 
-// impossibleValues refuses an enum or const of which no value fits the rest,
-// and names each enum value that can never be used.
+// impossibleValues refuses a const that does not fit the rest, and an enum of
+// which no value does. A few useless values in an enum are harmless.
 func (c *compiler) impossibleValues(out *Contract, say func(keyword, detail string)) {
 	if out.constant != nil && len(out.Validate(*out.constant)) > 0 {
 		say("const", "does not satisfy the contract it stands in")

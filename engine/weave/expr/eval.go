@@ -12,6 +12,7 @@ type evaluator struct {
 	left    int
 	pointer string
 	omitted bool
+	seen    func(n *node, v exact.Value, err *EvalError) // nil unless explaining
 }
 
 // Eval computes a bare expression within a budget of BudgetMax units or less.
@@ -35,6 +36,14 @@ func (e *evaluator) spend(n *node, units int) *EvalError {
 }
 
 func (e *evaluator) eval(n *node) (exact.Value, *EvalError) {
+	v, err := e.compute(n)
+	if e.seen != nil {
+		e.seen(n, v, err)
+	}
+	return v, err
+}
+
+func (e *evaluator) compute(n *node) (exact.Value, *EvalError) {
 	if err := e.spend(n, 1); err != nil {
 		return exact.Value{}, err
 	}

@@ -34,7 +34,7 @@ func (e *evaluator) same(n *node, a, b exact.Value) (bool, *EvalError) {
 	if err := e.spend(n, len(a.Token())+len(b.Token())); err != nil {
 		return false, err
 	}
-	return exact.DecimalOf(a).Cmp(exact.DecimalOf(b)) == 0, nil
+	return a.Token() == b.Token() || exact.DecimalOf(a).Cmp(exact.DecimalOf(b)) == 0, nil
 }
 
 // in looks at every element even after a match, so that a list of mixed types

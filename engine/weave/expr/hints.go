@@ -12,7 +12,7 @@ var hints = map[string]string{
 	"{": "an object is built by the template, member by member", "}": "one string holds one expression; join texts with concat(…)",
 	"$": "inside ${…} a path stands without a mark", "undefined": "missing is tested with has(path)", "None": "write null",
 	"True": "write true", "False": "write false", "`": "strings stand in ' or \"", "\r": "blanks are space, tab and line feed",
-	"context": "", "len": "", "workflow": "the instance's data is under instance and input",
+	"workflow": "the instance's data is under instance and input",
 }
 
 // unexpected refuses the token that stands here.

@@ -21,6 +21,7 @@ func (p *parser) primary() *node {
 		return p.named()
 	case p.take("("):
 		inner := p.nested(p.expression)
+		inner.at, inner.end = at.at, p.now.end
 		p.expect(")")
 		if p.is("??") {
 			p.refuse(CodeSyntax, p.now.at, "?? stands directly behind a path", "write the path without parentheses")

@@ -139,19 +139,3 @@ func FuzzExpression(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkEval(b *testing.B) {
-	data, _ := exact.Parse([]byte(`{"way":"EXPRESS","total":120.50,"order_id":"o-1","note":null}`), exact.PayloadLimits)
-	source, _ := exact.Parse([]byte(`{"order_id":"${input.order_id}","dear":"${input.way == 'EXPRESS' && input.total * 1.19 >= 50.00}","key":"${concat('order/', input.order_id)}","note":"${input.note ?? omit}"}`), exact.PayloadLimits)
-	tpl, problems := ParseTemplate(source, "")
-	if len(problems) > 0 {
-		b.Fatal(problems)
-	}
-	scope := &Scope{Input: data}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := tpl.Eval(scope, BudgetMax); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
