@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"hash"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -58,9 +57,7 @@ func (d *digester) value(v Value) {
 }
 
 func (d *digester) count(mark byte, n int) {
-	d.buffer = append(d.buffer, mark)
-	d.buffer = strconv.AppendInt(d.buffer, int64(n), 10)
-	d.buffer = append(d.buffer, ':')
+	d.buffer = appendCount(d.buffer, mark, n)
 }
 
 func (d *digester) text(mark byte, s string) {

@@ -1,5 +1,43 @@
 package exact
 
+import "strconv"
+
+// Key is the same text for values that are Equal and different for all others,
+// so that a set of values can be a map.
+func Key(v Value) string { return string(appendKey(nil, v)) }
+
+// appendKey is injective for the reason the digest's encoding is: every part
+// says its kind and its length first.
+func appendKey(dst []byte, v Value) []byte {
+	switch v.kind {
+	case KindNumber:
+		return appendSized(dst, '#', DecimalOf(v).String())
+	case KindString:
+		return appendSized(dst, '"', v.text)
+	case KindArray:
+		dst = appendCount(dst, '[', v.Len())
+		for _, item := range v.Items() {
+			dst = appendKey(dst, item)
+		}
+		return dst
+	case KindObject:
+		dst = appendCount(dst, '{', v.Len())
+		for _, m := range sorted(v.Members()) {
+			dst = appendKey(appendSized(dst, '"', m.Name), m.Value)
+		}
+		return dst
+	}
+	return v.Append(dst)
+}
+
+func appendSized(dst []byte, mark byte, s string) []byte {
+	return append(appendCount(dst, mark, len(s)), s...)
+}
+
+func appendCount(dst []byte, mark byte, n int) []byte {
+	return append(strconv.AppendInt(append(dst, mark), int64(n), 10), ':')
+}
+
 // Equal compares two values the way JSON Schema does: numbers by value,
 // objects without regard to member order.
 func Equal(a, b Value) bool {

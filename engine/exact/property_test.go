@@ -117,10 +117,20 @@ func TestDigestIgnoresSpellingOfStructureOnly(t *testing.T) {
 func TestDigestTellsDifferentStructuresApart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyValue(2).Draw(t, "a"), anyValue(2).Draw(t, "b")
+		if (Key(a) == Key(b)) != Equal(a, b) {
+			t.Fatalf("Key and Equal disagree on %s and %s", a, b)
+		}
 		if (a.Digest() == b.Digest()) != Same(a, b) {
 			t.Fatalf("digest and Same disagree on %s and %s", a, b)
 		}
 	})
+	for _, pair := range [][2]string{{`1`, `1.0`}, {`-0`, `0e5`}, {`[100,{"a":2,"b":3}]`, `[1e2,{"b":3.0,"a":2}]`}} {
+		a, _ := Parse([]byte(pair[0]), PayloadLimits)
+		b, _ := Parse([]byte(pair[1]), PayloadLimits)
+		if Key(a) != Key(b) || !Equal(a, b) || Same(a, b) || a.Digest() == b.Digest() {
+			t.Errorf("%s and %s are equal in value and differ in spelling", a, b)
+		}
+	}
 	texts := []string{`1`, `1.0`, `1e0`, `"1"`, `[1]`, `["1"]`, `[]`, `{}`, `[[]]`, `null`, `""`, `{"a":1}`, `{"a":[1]}`, `[1,2]`, `[2,1]`, `["ab","c"]`, `["a","bc"]`, `false`, `true`}
 	seen := map[[32]byte]string{}
 	for _, text := range texts {

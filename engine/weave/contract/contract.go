@@ -14,7 +14,7 @@ type Contract struct {
 	integer bool  // numbers must have no fraction
 
 	enum     []exact.Value
-	enumKeys map[string]bool // scalars of enum by value
+	enumKeys map[string]bool // the same by exact.Key, so that a long enum costs one look
 	constant *exact.Value
 
 	members    []Member

@@ -82,7 +82,7 @@ func (c *compiler) impossibleValues(out *Contract, say func(keyword, detail stri
 	usable := 0
 	for _, v := range out.enum {
 		rest := *out
-		rest.constant = nil
+		rest.constant, rest.enum = nil, nil
 		if len(rest.Validate(v)) == 0 {
 			usable++
 		}

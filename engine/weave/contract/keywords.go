@@ -92,23 +92,8 @@ func readEnum(c *compiler, out *Contract, v exact.Value, at place) {
 	}
 	out.enum, out.enumKeys = v.Items(), map[string]bool{}
 	for _, item := range v.Items() {
-		if key, ok := scalarKey(item); ok {
-			out.enumKeys[key] = true
-		}
+		out.enumKeys[exact.Key(item)] = true
 	}
-}
-
-// scalarKey is the same for equal scalars: numbers by value.
-func scalarKey(v exact.Value) (string, bool) {
-	switch v.Kind() {
-	case exact.KindNumber:
-		return "#" + exact.DecimalOf(v).String(), true
-	case exact.KindString:
-		return "\"" + v.Str(), true
-	case exact.KindArray, exact.KindObject:
-		return "", false
-	}
-	return v.String(), true
 }
 
 func readProperties(c *compiler, out *Contract, v exact.Value, at place) {

@@ -100,24 +100,12 @@ func (c *Contract) typeText() string {
 }
 
 func (w *walk) listed(c *Contract, v exact.Value) {
-	if c.enum != nil && !c.inEnum(v) {
+	if c.enum != nil && !c.enumKeys[exact.Key(v)] {
 		w.say("enum", "must be one of the listed values")
 	}
 	if c.constant != nil && !exact.Equal(*c.constant, v) {
 		w.say("const", "must be the one value allowed")
 	}
-}
-
-func (c *Contract) inEnum(v exact.Value) bool {
-	if key, ok := scalarKey(v); ok {
-		return c.enumKeys[key]
-	}
-	for _, allowed := range c.enum {
-		if exact.Equal(allowed, v) {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *walk) number(c *Contract, v exact.Value) {

@@ -83,8 +83,13 @@ func (c *checker) expression(x *Expression) Type {
 	if len(x.refs) > 0 || len(c.problems) > before || x.omit {
 		return out
 	}
-	if v, _, err := x.Eval(&Scope{}, BudgetMax); err == nil {
+	v, _, err := x.Eval(&Scope{}, BudgetMax)
+	switch {
+	case err == nil:
 		return constantType(v)
+	case err.Reason == ReasonNumberRange:
+		c.refuse(CodeNumberRange, err.Offset, "this constant leaves the number domain", "")
+		return brokenType()
 	}
 	return out
 }

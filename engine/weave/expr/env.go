@@ -2,6 +2,8 @@ package expr
 
 import (
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/orbitrun/orbit/engine/exact"
 	"github.com/orbitrun/orbit/engine/weave/contract"
@@ -74,6 +76,22 @@ const (
 	present fact = 1 << iota
 	notNull
 )
+
+// Without forgets what is known about a root that means another value from
+// here on: item and index inside a MAP within a MAP.
+func (f Facts) Without(roots ...string) Facts {
+	out := Facts{paths: map[string]fact{}}
+	for path, what := range f.paths {
+		root := path
+		if end := strings.IndexAny(path, ".["); end >= 0 {
+			root = path[:end]
+		}
+		if !slices.Contains(roots, root) {
+			out.paths[path] = what
+		}
+	}
+	return out
+}
 
 func (f Facts) and(more Facts) Facts {
 	out := Facts{paths: make(map[string]fact, len(f.paths)+len(more.paths))}

@@ -111,6 +111,9 @@ func TestFactsCarryIntoTheCase(t *testing.T) {
 	if _, problems := body.Check(env.With(when.Facts()), want); len(problems) > 0 {
 		t.Errorf("the guard was not believed: %+v", problems)
 	}
+	if _, problems := body.Check(env.With(when.Facts().Without(RootInput)), want); len(problems) == 0 {
+		t.Error("a forgotten root is still known")
+	}
 	if _, problems := body.Check(env, nil); len(problems) == 0 {
 		t.Error("With changed the environment it was called on")
 	}
