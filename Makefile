@@ -1,0 +1,87 @@
+# Entry points of Orbit. `make help` lists them. Needs Go 1.26, bash, curl and Linux; a database is found or fetched by
+# scripts/db.sh. Nothing else is installed: pinned tools are built once into the user's cache by tools/tool.sh.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Code and packages come from this checkout and its go.sum, never from a workspace around it.
+export GOWORK := off
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+BINARY := bin/orbit
+
+.PHONY: help
+help: ## List the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+## Code ---------------------------------------------------------------------------------------------------------------
+
+.PHONY: gen
+gen: ## Generate: SQL methods (sqlc), server and clients (oapi-codegen), printed tables of docs/
+	tools/tool.sh sqlc generate
+	tools/tool.sh oapi-codegen -config gen/http.cfg.yaml api/openapi.yaml
+	tools/tool.sh oapi-codegen -config gen/client.cfg.yaml api/openapi.yaml
+	tools/tool.sh oapi-codegen -config sdk/internal/rest.cfg.yaml api/openapi.yaml
+	go test ./docs -run TestPrinted -count=1 -update
+
+.PHONY: gen-check
+gen-check: ## Generate again and fail when a committed file changes
+	tools/gen-check.sh
+
+.PHONY: build
+build: ## Build bin/orbit
+	CGO_ENABLED=0 go build -trimpath -o $(BINARY) ./cmd/orbit
+
+.PHONY: fmt
+fmt: ## Format all Go code
+	gofmt -s -w $$(git ls-files '*.go' ':!gen' ':!sdk/internal/rest')
+
+.PHONY: tools
+tools: ## Build every pinned tool into the cache (first use does it as well)
+	for t in sqlc oapi-codegen gotestsum golangci-lint govulncheck; do tools/tool.sh $$t --path; done
+
+## Checks -------------------------------------------------------------------------------------------------------------
+
+.PHONY: vet
+vet: ## go vet in every module
+	tools/each.sh go vet ./...
+
+.PHONY: rules
+rules: ## House rules of SQL, Go and migrations; no database needed
+	go run ./cmd/rules
+	go run ./cmd/orbit migrate verify --files-only
+
+.PHONY: lint
+lint: ## golangci-lint in every module, import floors included
+	tools/each.sh "$$(tools/tool.sh golangci-lint --path)" run --config "$(CURDIR)/.golangci.yml"
+
+.PHONY: vuln
+vuln: ## Known vulnerabilities in what is called (needs the network)
+	tools/each.sh "$$(tools/tool.sh govulncheck --path)" ./...
+
+.PHONY: test
+test: ## All tests of all modules, on a real MySQL that is started and stopped here
+	tools/test.sh
+
+.PHONY: integration
+integration: build ## Real processes, killed: the tests behind the build tag "integration"
+	ORBIT_BINARY="$(CURDIR)/$(BINARY)" ORBIT_TEST_REPORT=build/integration tools/test.sh --only . -tags integration -count=1 ./integration/...
+
+## Run ----------------------------------------------------------------------------------------------------------------
+
+.PHONY: run
+run: build ## A node with its own private database: orbit dev
+	$(BINARY) dev
+
+.PHONY: demo
+demo: build ## The main job end to end: convert files with tasks and a workflow
+	ORBIT_BINARY="$(CURDIR)/$(BINARY)" examples/file-conversion/demo.sh
+
+.PHONY: bench
+bench: build ## Benchmarks against a node on a durable MySQL, both started and stopped here
+	ORBIT_BINARY="$(CURDIR)/$(BINARY)" tools/bench.sh
+
+.PHONY: clean
+clean: ## Remove what the targets wrote into the checkout
+	rm -rf bin build
