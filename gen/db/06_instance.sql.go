@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"time"
 )
@@ -392,39 +393,49 @@ func (q *Queries) LockInstances(ctx context.Context, arg LockInstancesParams) ([
 	return items, nil
 }
 
-const updateInstanceAdvanced = `-- name: UpdateInstanceAdvanced :execrows
-UPDATE instance SET state = ?, revision = ?, reason = ?, ended_at = ?, output = ?
-WHERE namespace_id = ? AND instance_id = ? AND revision = ?
+const updateInstance = `-- name: UpdateInstance :exec
+INSERT INTO instance (namespace_id, instance_id, application_id, definition, version, state, paused, revision, control_revision, stop_kind, stop_requested_at, reason, deadline_at, created_at, ended_at, input, output)
+VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, '', ?)
+ON DUPLICATE KEY UPDATE state = VALUES(state), revision = VALUES(revision), stop_kind = VALUES(stop_kind), stop_requested_at = VALUES(stop_requested_at), reason = VALUES(reason), ended_at = VALUES(ended_at), output = VALUES(output)
 `
 
-type UpdateInstanceAdvancedParams struct {
-	State       uint8
-	NewRevision uint32
-	Reason      []byte
-	EndedAt     *time.Time
-	Output      []byte
-	NamespaceID uint64
-	InstanceID  []byte
-	OldRevision uint32
+type UpdateInstanceParams struct {
+	NamespaceID     uint64
+	InstanceID      []byte
+	ApplicationID   uint64
+	Definition      []byte
+	Version         uint32
+	State           uint8
+	Revision        uint32
+	StopKind        sql.NullInt16
+	StopRequestedAt *time.Time
+	Reason          []byte
+	DeadlineAt      time.Time
+	CreatedAt       time.Time
+	EndedAt         *time.Time
+	Output          []byte
 }
 
-// Writes an advance; the revision read under the lock fences it.
+// Writes back instances whose rows are held and whose state, reason, stop or output changed. {many}
 // lock: 6 instance X, held.
-func (q *Queries) UpdateInstanceAdvanced(ctx context.Context, arg UpdateInstanceAdvancedParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, updateInstanceAdvanced,
-		arg.State,
-		arg.NewRevision,
-		arg.Reason,
-		arg.EndedAt,
-		arg.Output,
+func (q *Queries) UpdateInstance(ctx context.Context, arg UpdateInstanceParams) error {
+	_, err := q.db.ExecContext(ctx, updateInstance,
 		arg.NamespaceID,
 		arg.InstanceID,
-		arg.OldRevision,
+		arg.ApplicationID,
+		arg.Definition,
+		arg.Version,
+		arg.State,
+		arg.Revision,
+		arg.StopKind,
+		arg.StopRequestedAt,
+		arg.Reason,
+		arg.DeadlineAt,
+		arg.CreatedAt,
+		arg.EndedAt,
+		arg.Output,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return err
 }
 
 const updateInstancesRevision = `-- name: UpdateInstancesRevision :execrows

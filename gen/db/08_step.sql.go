@@ -30,6 +30,35 @@ func (q *Queries) DeleteAdvance(ctx context.Context, arg DeleteAdvanceParams) (i
 	return result.RowsAffected()
 }
 
+const deleteRootAdvances = `-- name: DeleteRootAdvances :execrows
+DELETE FROM weave_pending_advance WHERE namespace_id = ? AND instance_id IN (/*SLICE:instance_ids*/?) AND step_no = 0
+`
+
+type DeleteRootAdvancesParams struct {
+	NamespaceID uint64
+	InstanceIds [][]byte
+}
+
+// lock: 8 step X, held.
+func (q *Queries) DeleteRootAdvances(ctx context.Context, arg DeleteRootAdvancesParams) (int64, error) {
+	query := deleteRootAdvances
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.InstanceIds) > 0 {
+		for _, v := range arg.InstanceIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:instance_ids*/?", strings.Repeat(",?", len(arg.InstanceIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:instance_ids*/?", "NULL", 1)
+	}
+	result, err := q.db.ExecContext(ctx, query, queryParams...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const getActivation = `-- name: GetActivation :one
 SELECT namespace_id, instance_id, activation_id, step_no, activation_no, task_id, deadline_at, created_at, settled_at FROM activation WHERE namespace_id = ? AND instance_id = ? AND activation_id = ?
 `
@@ -224,6 +253,52 @@ func (q *Queries) ListActivations(ctx context.Context, arg ListActivationsParams
 	return items, nil
 }
 
+const listAdvancesOf = `-- name: ListAdvancesOf :many
+SELECT step_no, kind, version, due_at FROM weave_pending_advance WHERE namespace_id = ? AND instance_id = ? ORDER BY step_no LIMIT ?
+`
+
+type ListAdvancesOfParams struct {
+	NamespaceID uint64
+	InstanceID  []byte
+	Limit       int32
+}
+
+type ListAdvancesOfRow struct {
+	StepNo  uint16
+	Kind    uint8
+	Version uint32
+	DueAt   time.Time
+}
+
+// lock: none.
+func (q *Queries) ListAdvancesOf(ctx context.Context, arg ListAdvancesOfParams) ([]ListAdvancesOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, listAdvancesOf, arg.NamespaceID, arg.InstanceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListAdvancesOfRow
+	for rows.Next() {
+		var i ListAdvancesOfRow
+		if err := rows.Scan(
+			&i.StepNo,
+			&i.Kind,
+			&i.Version,
+			&i.DueAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listDueAdvances = `-- name: ListDueAdvances :many
 SELECT instance_id, step_no, version, due_at FROM weave_pending_advance
 WHERE namespace_id = ? AND due_at <= ? ORDER BY due_at LIMIT ?
@@ -322,6 +397,58 @@ func (q *Queries) ListDueInbox(ctx context.Context, arg ListDueInboxParams) ([]L
 	return items, nil
 }
 
+const listHandledVersions = `-- name: ListHandledVersions :many
+SELECT instance_id, task_id, CAST(MAX(state_version) AS UNSIGNED) AS state_version FROM weave_inbox
+WHERE namespace_id = ? AND instance_id IN (/*SLICE:instance_ids*/?) AND state <> 1 GROUP BY instance_id, task_id ORDER BY instance_id, task_id
+`
+
+type ListHandledVersionsParams struct {
+	NamespaceID uint64
+	InstanceIds [][]byte
+}
+
+type ListHandledVersionsRow struct {
+	InstanceID   []byte
+	TaskID       []byte
+	StateVersion int64
+}
+
+// The highest version already processed of each task, read only when a row comes for a step that is not active.
+// lock: none; the instances are held.
+func (q *Queries) ListHandledVersions(ctx context.Context, arg ListHandledVersionsParams) ([]ListHandledVersionsRow, error) {
+	query := listHandledVersions
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.InstanceIds) > 0 {
+		for _, v := range arg.InstanceIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:instance_ids*/?", strings.Repeat(",?", len(arg.InstanceIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:instance_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListHandledVersionsRow
+	for rows.Next() {
+		var i ListHandledVersionsRow
+		if err := rows.Scan(&i.InstanceID, &i.TaskID, &i.StateVersion); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listInbox = `-- name: ListInbox :many
 SELECT task_id, state_version, activation_id, state, classification, task_state, attempt_no, failure_code, occurred_at FROM weave_inbox
 WHERE namespace_id = ? AND instance_id = ? ORDER BY task_id, state_version LIMIT ?
@@ -366,6 +493,48 @@ func (q *Queries) ListInbox(ctx context.Context, arg ListInboxParams) ([]ListInb
 			&i.FailureCode,
 			&i.OccurredAt,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listPendingInboxOf = `-- name: ListPendingInboxOf :many
+SELECT task_id, state_version, version FROM weave_inbox
+WHERE namespace_id = ? AND instance_id = ? AND state = 1 ORDER BY task_id, state_version LIMIT ?
+`
+
+type ListPendingInboxOfParams struct {
+	NamespaceID uint64
+	InstanceID  []byte
+	Limit       int32
+}
+
+type ListPendingInboxOfRow struct {
+	TaskID       []byte
+	StateVersion uint32
+	Version      uint32
+}
+
+// What a failed candidate is pushed back by.
+// lock: none.
+func (q *Queries) ListPendingInboxOf(ctx context.Context, arg ListPendingInboxOfParams) ([]ListPendingInboxOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, listPendingInboxOf, arg.NamespaceID, arg.InstanceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListPendingInboxOfRow
+	for rows.Next() {
+		var i ListPendingInboxOfRow
+		if err := rows.Scan(&i.TaskID, &i.StateVersion, &i.Version); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -663,37 +832,39 @@ func (q *Queries) LockSteps(ctx context.Context, arg LockStepsParams) ([]Step, e
 	return items, nil
 }
 
-const updateActivationsSettled = `-- name: UpdateActivationsSettled :execrows
-UPDATE activation SET settled_at = ? WHERE namespace_id = ? AND instance_id = ? AND activation_id IN (/*SLICE:activation_ids*/?) AND settled_at IS NULL
+const updateActivation = `-- name: UpdateActivation :exec
+INSERT INTO activation (namespace_id, instance_id, activation_id, step_no, activation_no, task_id, deadline_at, created_at, settled_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE settled_at = VALUES(settled_at)
 `
 
-type UpdateActivationsSettledParams struct {
-	SettledAt     *time.Time
-	NamespaceID   uint64
-	InstanceID    []byte
-	ActivationIds [][]byte
+type UpdateActivationParams struct {
+	NamespaceID  uint64
+	InstanceID   []byte
+	ActivationID []byte
+	StepNo       uint16
+	ActivationNo uint16
+	TaskID       []byte
+	DeadlineAt   time.Time
+	CreatedAt    time.Time
+	SettledAt    *time.Time
 }
 
+// Writes back activations whose rows are held; only their end can change. {many}
 // lock: 8 step X, held.
-func (q *Queries) UpdateActivationsSettled(ctx context.Context, arg UpdateActivationsSettledParams) (int64, error) {
-	query := updateActivationsSettled
-	var queryParams []interface{}
-	queryParams = append(queryParams, arg.SettledAt)
-	queryParams = append(queryParams, arg.NamespaceID)
-	queryParams = append(queryParams, arg.InstanceID)
-	if len(arg.ActivationIds) > 0 {
-		for _, v := range arg.ActivationIds {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:activation_ids*/?", strings.Repeat(",?", len(arg.ActivationIds))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:activation_ids*/?", "NULL", 1)
-	}
-	result, err := q.db.ExecContext(ctx, query, queryParams...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) UpdateActivation(ctx context.Context, arg UpdateActivationParams) error {
+	_, err := q.db.ExecContext(ctx, updateActivation,
+		arg.NamespaceID,
+		arg.InstanceID,
+		arg.ActivationID,
+		arg.StepNo,
+		arg.ActivationNo,
+		arg.TaskID,
+		arg.DeadlineAt,
+		arg.CreatedAt,
+		arg.SettledAt,
+	)
+	return err
 }
 
 const updateAdvanceDelayed = `-- name: UpdateAdvanceDelayed :execrows
@@ -724,35 +895,37 @@ func (q *Queries) UpdateAdvanceDelayed(ctx context.Context, arg UpdateAdvanceDel
 	return result.RowsAffected()
 }
 
-const updateInboxConsumed = `-- name: UpdateInboxConsumed :execrows
-UPDATE weave_inbox SET state = ?, classification = ?, version = version + 1
-WHERE namespace_id = ? AND instance_id = ? AND task_id = ? AND state_version = ? AND state = 1
+const updateInboxConsumed = `-- name: UpdateInboxConsumed :exec
+INSERT INTO weave_inbox (namespace_id, instance_id, task_id, state_version, activation_id, state, classification, version, available_at, task_state, attempt_no, occurred_at, snapshot_digest)
+VALUES (?, ?, ?, ?, '', ?, ?, 1, ?, 0, 0, ?, '')
+ON DUPLICATE KEY UPDATE state = VALUES(state), classification = VALUES(classification), version = weave_inbox.version + 1
 `
 
 type UpdateInboxConsumedParams struct {
-	State          uint8
-	Classification []byte
 	NamespaceID    uint64
 	InstanceID     []byte
 	TaskID         []byte
 	StateVersion   uint32
+	State          uint8
+	Classification []byte
+	AvailableAt    time.Time
+	OccurredAt     time.Time
 }
 
-// Confirms or quarantines one row; its version fences another node's progress.
+// Confirms or quarantines rows that are held and pending; the frozen snapshot stays as it is. {many}
 // lock: 8 step X, held.
-func (q *Queries) UpdateInboxConsumed(ctx context.Context, arg UpdateInboxConsumedParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, updateInboxConsumed,
-		arg.State,
-		arg.Classification,
+func (q *Queries) UpdateInboxConsumed(ctx context.Context, arg UpdateInboxConsumedParams) error {
+	_, err := q.db.ExecContext(ctx, updateInboxConsumed,
 		arg.NamespaceID,
 		arg.InstanceID,
 		arg.TaskID,
 		arg.StateVersion,
+		arg.State,
+		arg.Classification,
+		arg.AvailableAt,
+		arg.OccurredAt,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return err
 }
 
 const updateInboxDelayed = `-- name: UpdateInboxDelayed :execrows
@@ -843,7 +1016,7 @@ type UpsertAdvanceParams struct {
 	DueAt        time.Time
 }
 
-// lock: 8 step X (new or held row).
+// lock: 8 step X (new or held row). {many}
 func (q *Queries) UpsertAdvance(ctx context.Context, arg UpsertAdvanceParams) error {
 	_, err := q.db.ExecContext(ctx, upsertAdvance,
 		arg.NamespaceID,

@@ -9,11 +9,12 @@ SELECT * FROM instance WHERE namespace_id = ? AND instance_id IN (sqlc.slice('in
 INSERT INTO instance (namespace_id, instance_id, application_id, definition, version, state, paused, revision, control_revision, reason, business_key, traceparent, deadline_at, created_at, ended_at, input, output)
 VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- Writes an advance; the revision read under the lock fences it.
+-- Writes back instances whose rows are held and whose state, reason, stop or output changed. {many}
 -- lock: 6 instance X, held.
--- name: UpdateInstanceAdvanced :execrows
-UPDATE instance SET state = ?, revision = sqlc.arg('new_revision'), reason = ?, ended_at = ?, output = ?
-WHERE namespace_id = ? AND instance_id = ? AND revision = sqlc.arg('old_revision');
+-- name: UpdateInstance :exec
+INSERT INTO instance (namespace_id, instance_id, application_id, definition, version, state, paused, revision, control_revision, stop_kind, stop_requested_at, reason, deadline_at, created_at, ended_at, input, output)
+VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, '', ?)
+ON DUPLICATE KEY UPDATE state = VALUES(state), revision = VALUES(revision), stop_kind = VALUES(stop_kind), stop_requested_at = VALUES(stop_requested_at), reason = VALUES(reason), ended_at = VALUES(ended_at), output = VALUES(output);
 
 -- An advance that leaves state, reason and output alone.
 -- lock: 6 instance X, held.

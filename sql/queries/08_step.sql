@@ -34,20 +34,24 @@ ON DUPLICATE KEY UPDATE state = VALUES(state), version = VALUES(version), activa
 INSERT INTO activation (namespace_id, instance_id, activation_id, step_no, activation_no, task_id, deadline_at, created_at, settled_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- Writes back activations whose rows are held; only their end can change. {many}
 -- lock: 8 step X, held.
--- name: UpdateActivationsSettled :execrows
-UPDATE activation SET settled_at = ? WHERE namespace_id = ? AND instance_id = ? AND activation_id IN (sqlc.slice('activation_ids')) AND settled_at IS NULL;
+-- name: UpdateActivation :exec
+INSERT INTO activation (namespace_id, instance_id, activation_id, step_no, activation_no, task_id, deadline_at, created_at, settled_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE settled_at = VALUES(settled_at);
 
 -- lock: 8 step X (new row). {many} Written with the task's result, before the stream; locks no instance.
 -- name: InsertInbox :execrows
 INSERT INTO weave_inbox (namespace_id, instance_id, task_id, state_version, activation_id, state, version, available_at, task_state, attempt_no, failure_code, failure_message, occurred_at, snapshot_digest, output)
 VALUES (?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- Confirms or quarantines one row; its version fences another node's progress.
+-- Confirms or quarantines rows that are held and pending; the frozen snapshot stays as it is. {many}
 -- lock: 8 step X, held.
--- name: UpdateInboxConsumed :execrows
-UPDATE weave_inbox SET state = ?, classification = ?, version = version + 1
-WHERE namespace_id = ? AND instance_id = ? AND task_id = ? AND state_version = ? AND state = 1;
+-- name: UpdateInboxConsumed :exec
+INSERT INTO weave_inbox (namespace_id, instance_id, task_id, state_version, activation_id, state, classification, version, available_at, task_state, attempt_no, occurred_at, snapshot_digest)
+VALUES (?, ?, ?, ?, '', ?, ?, 1, ?, 0, 0, ?, '')
+ON DUPLICATE KEY UPDATE state = VALUES(state), classification = VALUES(classification), version = weave_inbox.version + 1;
 
 -- Pushes a failed candidate back by its own version, in its own transaction.
 -- lock: 8 step X, one row.
@@ -55,7 +59,7 @@ WHERE namespace_id = ? AND instance_id = ? AND task_id = ? AND state_version = ?
 UPDATE weave_inbox SET available_at = ?, version = version + 1
 WHERE namespace_id = ? AND instance_id = ? AND task_id = ? AND state_version = ? AND state = 1 AND version = ?;
 
--- lock: 8 step X (new or held row).
+-- lock: 8 step X (new or held row). {many}
 -- name: UpsertAdvance :exec
 INSERT INTO weave_pending_advance (namespace_id, instance_id, step_no, kind, activation_id, step_version, version, due_at)
 VALUES (?, ?, ?, ?, ?, ?, 1, ?)
@@ -69,6 +73,26 @@ WHERE namespace_id = ? AND instance_id = ? AND step_no = ? AND version = ?;
 -- lock: 8 step X, held.
 -- name: DeleteAdvance :execrows
 DELETE FROM weave_pending_advance WHERE namespace_id = ? AND instance_id = ? AND step_no = ?;
+
+-- lock: 8 step X, held.
+-- name: DeleteRootAdvances :execrows
+DELETE FROM weave_pending_advance WHERE namespace_id = ? AND instance_id IN (sqlc.slice('instance_ids')) AND step_no = 0;
+
+-- The highest version already processed of each task, read only when a row comes for a step that is not active.
+-- lock: none; the instances are held.
+-- name: ListHandledVersions :many
+SELECT instance_id, task_id, CAST(MAX(state_version) AS UNSIGNED) AS state_version FROM weave_inbox
+WHERE namespace_id = ? AND instance_id IN (sqlc.slice('instance_ids')) AND state <> 1 GROUP BY instance_id, task_id ORDER BY instance_id, task_id;
+
+-- What a failed candidate is pushed back by.
+-- lock: none.
+-- name: ListPendingInboxOf :many
+SELECT task_id, state_version, version FROM weave_inbox
+WHERE namespace_id = ? AND instance_id = ? AND state = 1 ORDER BY task_id, state_version LIMIT ?;
+
+-- lock: none.
+-- name: ListAdvancesOf :many
+SELECT step_no, kind, version, due_at FROM weave_pending_advance WHERE namespace_id = ? AND instance_id = ? ORDER BY step_no LIMIT ?;
 
 -- Candidates only; nothing is granted.
 -- lock: none.

@@ -1,0 +1,104 @@
+package weave
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/orbitrun/orbit/engine/pulse"
+)
+
+// Class says what became of an inbox row; the names are stable (weave.md Runtime, inbox table).
+type Class string
+
+// Consumed moved its step. The second group is confirmed and moves nothing. The third contradicts the graph: the row
+// is quarantined and a live instance goes to a person.
+const (
+	Consumed Class = "CONSUMED"
+
+	StaleActivation Class = "STALE_ACTIVATION" // of an earlier activation of the step
+	StaleVersion    Class = "STALE_VERSION"    // a later version of the same task was processed before
+	StepIsSettled   Class = "STEP_SETTLED"     // the step has its outcome; it is not reopened
+	StepInReview    Class = "STEP_IN_REVIEW"   // a person decides the step; the result is evidence
+
+	SnapshotBroken    Class = "SNAPSHOT_BROKEN"    // the stored snapshot is not what was written
+	ActivationUnknown Class = "ACTIVATION_UNKNOWN" // of no activation of this instance
+	TaskMismatch      Class = "TASK_MISMATCH"      // not the task of its activation
+	StateInvalid      Class = "STATE_INVALID"      // no result a task can have
+	StepMismatch      Class = "STEP_MISMATCH"      // its activation is current, but the step never started
+	OutputUnreadable  Class = "OUTPUT_UNREADABLE"  // the output is not JSON within the bounds
+)
+
+var quarantines = []Class{SnapshotBroken, ActivationUnknown, TaskMismatch, StateInvalid, StepMismatch, OutputUnreadable}
+
+// Quarantined reports whether the class is a contradiction.
+func (c Class) Quarantined() bool { return slices.Contains(quarantines, c) }
+
+// consume classifies the pending results in the order in which they came true and settles what they settle.
+func (p *planner) consume() {
+	results := make([]*Result, len(p.g.Results))
+	for i := range p.g.Results {
+		results[i] = &p.g.Results[i]
+	}
+	slices.SortFunc(results, compareResults)
+	for _, r := range results {
+		if !p.spend() {
+			return
+		}
+		p.confirm(r, p.classify(r))
+	}
+}
+
+func compareResults(a, b *Result) int {
+	return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), bytes.Compare(a.Task[:], b.Task[:]), cmp.Compare(a.Version, b.Version))
+}
+
+// classify judges a row against the graph, contradictions first, then staleness; what is left is the step's own.
+func (p *planner) classify(r *Result) Class {
+	a, known := p.g.Activations[r.Activation]
+	switch {
+	case !r.Sealed:
+		return SnapshotBroken
+	case !known || int(a.Step) >= len(p.steps) || a.Step == RootStep:
+		return ActivationUnknown
+	case a.Task != r.Task:
+		return TaskMismatch
+	case !r.TaskState.Terminal() && r.TaskState != pulse.PublicReview:
+		return StateInvalid
+	}
+	s := &p.steps[a.Step]
+	switch {
+	case s.Activation != r.Activation:
+		return StaleActivation
+	case r.Version <= p.g.Handled[r.Task]:
+		return StaleVersion
+	case s.State.Settled():
+		return StepIsSettled
+	case s.State == StepReview:
+		return StepInReview
+	case s.State != StepActive:
+		return StepMismatch
+	}
+	return p.kind(a.Step).collect(p, p.node(a.Step), r)
+}
+
+func (p *planner) confirm(r *Result, class Class) {
+	c := Confirmation{Task: r.Task, Version: r.Version, State: InboxConfirmed, Classification: string(class)}
+	if class.Quarantined() {
+		c.State = InboxQuarantined
+		p.review("result_quarantined")
+	}
+	p.confirmed, p.collected = append(p.confirmed, c), append(p.collected, r)
+}
+
+// trust refuses a checkpoint that cannot have been written for this graph: of a later version than the root step's,
+// or of another kind or activation. An old one is only a reason to look.
+func (p *planner) trust() {
+	c := p.g.checkpoint(RootStep)
+	if c == nil {
+		return
+	}
+	if c.Kind != CheckpointRoot || !c.Activation.Zero() || c.StepVersion > p.steps[RootStep].Version {
+		p.review("checkpoint_contradiction")
+	}
+}

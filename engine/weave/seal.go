@@ -1,0 +1,184 @@
+package weave
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/pulse"
+)
+
+// How long a ROOT checkpoint waits. A full quota frees quickly; a pause, a closed gate or a disabled application ends
+// by an act that wakes the instance itself, so its checkpoint is only the net under that.
+const (
+	withheldRetry = time.Second
+	heldRetry     = 30 * time.Second
+)
+
+// seal turns the finished plan into its decision: checkpoint, revision, history, audit.
+func (p *planner) seal() Decision {
+	d := Decision{
+		Instance: p.now, Confirmed: p.confirmed, Activations: p.activations, Ended: p.ended, Tasks: p.work, Gate: p.gate,
+		More: p.more, Withheld: p.withheld, Trouble: p.trouble,
+	}
+	for i, touched := range p.touched {
+		if touched {
+			d.Steps = append(d.Steps, p.steps[i])
+		}
+	}
+	before := &p.g.Instance
+	d.Rewritten = d.Instance.State != before.State || d.Instance.Reason != before.Reason || d.Instance.Stop != before.Stop
+	d.Advanced = d.Rewritten || len(d.Confirmed)+len(d.Steps) > 0
+	d.Checkpoint = p.checkpoint()
+	if d.Instance.State.Terminal() && !before.State.Terminal() {
+		p.usage.CloseInstance(d.Instance.Application)
+	}
+	if d.Advanced {
+		d.Instance.Revision++
+		d.History = []History{{d.Instance.Revision, p.historyKind(&d), p.g.Now, p.g.Actor, p.detail(&d)}}
+		d.Audits = p.audits(&d)
+	}
+	return d
+}
+
+// checkpoint keeps a continuation exactly as long as something is left to continue. One that is due later is left
+// alone, so a full quota or a long pause moves a time now and then and writes nothing else.
+func (p *planner) checkpoint() CheckpointChange {
+	existing := p.g.checkpoint(RootStep)
+	var due time.Time
+	switch running := p.now.State == InstanceRunning; {
+	case p.more && !p.now.State.Terminal():
+		due = p.g.Now
+	case running && p.withheld != nil:
+		due = p.g.Now.Add(withheldRetry)
+	case running && p.held:
+		due = p.g.Now.Add(heldRetry)
+	case existing != nil:
+		return CheckpointChange{Kind: CheckpointDelete}
+	default:
+		return CheckpointChange{}
+	}
+	if existing != nil && existing.DueAt.After(p.g.Now) && !p.more {
+		return CheckpointChange{}
+	}
+	return CheckpointChange{CheckpointWrite, Checkpoint{
+		Step: RootStep, Kind: CheckpointRoot, StepVersion: p.steps[RootStep].Version, DueAt: due,
+	}}
+}
+
+// historyKind names what the revision is remembered for.
+func (p *planner) historyKind(d *Decision) string {
+	moved := len(d.Steps) > 0
+	switch {
+	case d.Instance.State != p.g.Instance.State:
+		return historyKinds[d.Instance.State]
+	case len(d.Activations) > 0:
+		return "advanced"
+	case moved && len(d.Confirmed) > 0:
+		return "result_consumed"
+	case moved:
+		return "advanced"
+	}
+	for _, c := range d.Confirmed {
+		if c.State == InboxQuarantined {
+			return "result_quarantined"
+		}
+	}
+	return "late_result"
+}
+
+var historyKinds = map[InstanceState]string{
+	InstanceSucceeded: "succeeded", InstanceFailed: "failed", InstanceCancelled: "cancelled",
+	InstanceReview: "needs_review", InstanceCancelling: "stopping", InstanceRunning: "continued",
+}
+
+type historyDetail struct {
+	State   string          `json:"state"`
+	Reason  string          `json:"reason,omitempty"`
+	Results []historyResult `json:"results,omitempty"`
+	Steps   []historyStep   `json:"steps,omitempty"`
+	Trouble *historyTrouble `json:"trouble,omitempty"`
+	Waiting string          `json:"waiting_for,omitempty"`
+}
+
+type historyResult struct {
+	Task           string `json:"task_id"`
+	Version        uint32 `json:"state_version"`
+	State          string `json:"state"`
+	Classification string `json:"classification"`
+	FailureCode    string `json:"failure_code,omitempty"`
+}
+
+type historyStep struct {
+	No         uint16 `json:"step_no"`
+	Name       string `json:"name"`
+	State      string `json:"state"`
+	Version    uint32 `json:"version"`
+	Activation uint16 `json:"activation_no"`
+	Reason     string `json:"reason,omitempty"`
+}
+
+type historyTrouble struct {
+	Pointer string `json:"pointer"`
+	Offset  int    `json:"offset"`
+	Detail  string `json:"detail,omitempty"`
+}
+
+// detail says which results came and which steps changed, so that the graph of any revision can be drawn again.
+func (p *planner) detail(d *Decision) []byte {
+	h := historyDetail{State: d.Instance.State.String(), Reason: d.Instance.Reason}
+	for i, c := range d.Confirmed {
+		r := p.collected[i]
+		h.Results = append(h.Results, historyResult{r.Task.Text("task"), r.Version, r.TaskState.String(), c.Classification, r.FailureCode})
+	}
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		h.Steps = append(h.Steps, historyStep{s.No, s.Name, s.State.String(), s.Version, s.ActivationNo, s.Reason})
+	}
+	if t := d.Trouble; t != nil {
+		h.Trouble = &historyTrouble{t.Pointer, t.Offset, t.Detail}
+	}
+	if d.Withheld != nil {
+		h.Waiting = d.Withheld.Code
+	}
+	return text(h)
+}
+
+func text(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // structs of texts and numbers always marshal
+	}
+	return b
+}
+
+type auditDetail struct {
+	Revision       uint32 `json:"revision"`
+	Task           string `json:"task_id,omitempty"`
+	Version        uint32 `json:"state_version,omitempty"`
+	Classification string `json:"classification,omitempty"`
+	Checkpoint     string `json:"checkpoint,omitempty"`
+}
+
+// audits writes one record per confirmed result, or one for an advance that no result asked for.
+func (p *planner) audits(d *Decision) []pulse.AuditWrite {
+	var out []pulse.AuditWrite
+	add := func(action string, detail auditDetail) {
+		detail.Revision = d.Instance.Revision
+		out = append(out, pulse.AuditWrite{
+			Application: d.Instance.Application, Actor: p.g.Actor, Action: action, Subject: instanceText(d.Instance.ID),
+			Reason: d.Instance.Reason, Detail: string(text(detail)),
+		})
+	}
+	for _, c := range d.Confirmed {
+		add("workflow.result_consumed", auditDetail{Task: c.Task.Text("task"), Version: c.Version, Classification: c.Classification})
+	}
+	if len(out) == 0 {
+		add("workflow.advanced", auditDetail{Checkpoint: rootName})
+	}
+	return out
+}
+
+const rootName = "ROOT"
+
+func instanceText(id engine.ID) string { return id.Text("inst") }
