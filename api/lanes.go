@@ -57,7 +57,7 @@ func (l Lanes) Renew(ctx context.Context, caller auth.Caller, items []pulse.Rene
 }
 
 // Complete runs reports and an optional claim in one transaction of the caller's lane.
-func (l Lanes) Complete(ctx context.Context, caller auth.Caller, reports []pulse.Report, claim *pulse.Claim, wait time.Duration) ([]pulse.ReportOutcome, ClaimAnswer) {
+func (l Lanes) Complete(ctx context.Context, caller auth.Caller, reports []pulse.Report, claim *pulse.Claim) ([]pulse.ReportOutcome, ClaimAnswer) {
 	out, tasks, refusal, err := l.Set.Complete(ctx, caller.Namespace, reports, claim)
 	if failed := asRefusal(err); failed != nil {
 		return all(len(reports), pulse.ReportOutcome{Refusal: failed}), ClaimAnswer{Refusal: failed}

@@ -13,7 +13,7 @@ import (
 )
 
 // Pulse runs task operations; the lanes implement it. Nothing here returns an error: whatever goes wrong, the database
-// included, is a Refusal of the item it happened to ("busy", "outcome_unknown", "lane_full"), because one item's
+// included, is a Refusal of the item it happened to ("busy", "outcome_unknown", "overloaded"), because one item's
 // trouble must not become another's. Outcomes come index by index as the items went in. Credential, Application and
 // queue ids are already filled in from the caller; the namespace is the caller's.
 type Pulse interface {
@@ -23,9 +23,9 @@ type Pulse interface {
 	Claim(ctx context.Context, caller auth.Caller, claim pulse.Claim, wait time.Duration) ClaimAnswer
 	// Renew extends leases.
 	Renew(ctx context.Context, caller auth.Caller, items []pulse.Renewal) []pulse.RenewalOutcome
-	// Complete takes reports and, with a claim, starts the next tasks in the same transaction. Reports are answered at
-	// once; only when the transaction found nothing to start does the claim go on to wait up to wait.
-	Complete(ctx context.Context, caller auth.Caller, reports []pulse.Report, claim *pulse.Claim, wait time.Duration) ([]pulse.ReportOutcome, ClaimAnswer)
+	// Complete takes reports and, with a claim, starts the next tasks in the same transaction. It never waits for work:
+	// a report's answer is not held back.
+	Complete(ctx context.Context, caller auth.Caller, reports []pulse.Report, claim *pulse.Claim) ([]pulse.ReportOutcome, ClaimAnswer)
 	// Cancel ends a waiting task or asks a running one to stop.
 	Cancel(ctx context.Context, caller auth.Caller, cancel pulse.Cancel) pulse.CancelOutcome
 }

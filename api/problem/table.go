@@ -91,7 +91,8 @@ var table = map[string]row{
 	"quota_open_instances": {429, "The application has as many open instances as its quota allows", 1000},
 	"quota_open_payload":   {429, "The application holds as many payload bytes as its quota allows", 1000},
 	"queue_full":           {429, "The queue holds as many open tasks as it allows", 1000},
-	"lane_full":            {429, "The node has as many requests waiting as it takes", 200},
+	"node_full":            {429, "The node has as many requests open as it takes", 200},
+	"overloaded":           {429, "The node has as many requests waiting as it takes", 200},
 
 	// 5xx: ours. Repeating with the same key is safe.
 	CodeInternal:           {500, "The server met something it did not expect", 0},
@@ -101,7 +102,7 @@ var table = map[string]row{
 	"database_read_only":   {503, "The database is read-only", 1000},
 	"outcome_unknown":      {503, "It is not known whether the request was committed; ask again with the same key", 200},
 	"schema_mismatch":      {503, "The database has another schema than this node", 5000},
-	"draining":             {503, "The node is shutting down", 200},
+	"node_draining":        {503, "The node is shutting down; another one will answer", 200},
 	"request_cancelled":    {503, "The request was given up before its answer", 200},
 }
 

@@ -685,9 +685,9 @@ type AttemptNo = int32
 // Example: SUCCEEDED
 type AttemptOutcome string
 
-// AttemptToken Random fencing token of one attempt, 32 lower-case hex digits. Whoever holds it may report.
+// AttemptToken Fencing token of one attempt, opaque and random. Whoever holds it may report.
 //
-// Example: 7d3f0c1e9a5b48d2b6c4e1f2a3958470
+// Example: AAECAwQFBgcICQoLDA0ODxAREhMUFRYX
 type AttemptToken = string
 
 // AuditEntry Who did what, written in the transaction that did it.
@@ -886,9 +886,9 @@ type ClaimedTask struct {
 	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
 	TaskId TaskId `json:"task_id"`
 
-	// Token Random fencing token of one attempt, 32 lower-case hex digits. Whoever holds it may report.
+	// Token Fencing token of one attempt, opaque and random. Whoever holds it may report.
 	//
-	// Example: 7d3f0c1e9a5b48d2b6c4e1f2a3958470
+	// Example: AAECAwQFBgcICQoLDA0ODxAREhMUFRYX
 	Token AttemptToken `json:"token"`
 
 	// Traceparent W3C trace context of the submission.
@@ -923,13 +923,13 @@ type Completion struct {
 	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
 	TaskId TaskId `json:"task_id"`
 
-	// Token Random fencing token of one attempt, 32 lower-case hex digits. Whoever holds it may report.
+	// Token Fencing token of one attempt, opaque and random. Whoever holds it may report.
 	//
-	// Example: 7d3f0c1e9a5b48d2b6c4e1f2a3958470
+	// Example: AAECAwQFBgcICQoLDA0ODxAREhMUFRYX
 	Token AttemptToken `json:"token"`
 }
 
-// CompletionBatch Up to 256 reports; each item stands for itself. With `claim`, the next tasks come in the same request and transaction.
+// CompletionBatch Up to 256 reports; each item stands for itself. With `claim`, the next tasks come in the same request and transaction; wait_ms is not used there, so that no report's answer is held back.
 type CompletionBatch struct {
 	// Claim What a worker can take.
 	Claim *ClaimRequest `json:"claim,omitempty"`
@@ -1797,9 +1797,9 @@ type Renewal struct {
 	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
 	TaskId TaskId `json:"task_id"`
 
-	// Token Random fencing token of one attempt, 32 lower-case hex digits. Whoever holds it may report.
+	// Token Fencing token of one attempt, opaque and random. Whoever holds it may report.
 	//
-	// Example: 7d3f0c1e9a5b48d2b6c4e1f2a3958470
+	// Example: AAECAwQFBgcICQoLDA0ODxAREhMUFRYX
 	Token AttemptToken `json:"token"`
 }
 
