@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/gen/db"
+
+	"github.com/orbitrun/orbit/api/store"
+)
+
+func mapped[A any](rows []A, f func(*A) (subject, detail string)) []Finding {
+	var out []Finding
+	for i := range rows {
+		subject, detail := f(&rows[i])
+		out = append(out, Finding{Subject: subject, Detail: detail})
+	}
+	return out
+}
+
+func taskText(id []byte) string { return store.ID(id).Text("task") }
+
+func quotaDrift(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	rows, err := q.ListQuotaDrift(ctx, db.ListQuotaDriftParams{NamespaceID: ns})
+	return mapped(rows, func(r *db.ListQuotaDriftRow) (string, string) {
+		return fmt.Sprintf("app_%016x", r.ApplicationID), fmt.Sprintf(
+			"counted open %d, running %d, bytes %d, instances %d; rows say %d, %d, %d, %d", r.OpenTasks, r.RunningAttempts, r.OpenPayloadBytes,
+			r.OpenInstances, r.RowsOpenTasks, r.RowsRunningAttempts, r.RowsOpenPayloadBytes, r.RowsOpenInstances)
+	}), err
+}
+
+func queueDrift(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	rows, err := q.ListQueueDrift(ctx, db.ListQueueDriftParams{NamespaceID: ns})
+	return mapped(rows, func(r *db.ListQueueDriftRow) (string, string) {
+		return "queue " + string(r.Name), fmt.Sprintf("counted open %d, running %d; rows say %d, %d",
+			r.OpenTasks, r.RunningAttempts, r.RowsOpenTasks, r.RowsRunningAttempts)
+	}), err
+}
+
+func waiterDrift(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	rows, err := q.ListWaiterDrift(ctx, db.ListWaiterDriftParams{NamespaceID: ns, Limit: listMax})
+	return mapped(rows, func(r *db.ListWaiterDriftRow) (string, string) {
+		return fmt.Sprintf("resource key %q", r.ResourceKey), fmt.Sprintf("%d waiters counted, %d parked", r.Waiters, r.Parked)
+	}), err
+}
+
+func orphanResources(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	nobody := engine.ID{}
+	rows, err := q.ListOrphanResources(ctx, db.ListOrphanResourcesParams{NamespaceID: ns, Nobody: nobody[:], Limit: listMax})
+	return mapped(rows, func(r *db.ListOrphanResourcesRow) (string, string) {
+		return taskText(r.TaskID), fmt.Sprintf("holds resource key %q without a permit", r.ResourceKey)
+	}), err
+}
+
+func stuckTasks(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	rows, err := q.ListStuckTasks(ctx, db.ListStuckTasksParams{NamespaceID: ns, Limit: listMax})
+	return mapped(rows, func(r *db.ListStuckTasksRow) (string, string) {
+		return taskText(r.TaskID), fmt.Sprintf("nothing will wake it (waiting state %d)", r.State)
+	}), err
+}
+
+func stuckInstances(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	rows, err := q.ListStuckInstances(ctx, db.ListStuckInstancesParams{NamespaceID: ns, Limit: listMax})
+	return mapped(rows, func(r *db.ListStuckInstancesRow) (string, string) {
+		return store.ID(r.InstanceID).Text("inst"), "no open task, no pending result, no checkpoint"
+	}), err
+}
+
+func tornTasks(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	rows, err := q.ListTornTasks(ctx, db.ListTornTasksParams{NamespaceID: ns, Limit: listMax})
+	return mapped(rows, func(r *db.ListTornTasksRow) (string, string) {
+		return taskText(r.TaskID), "is " + pulse.Public(r.State).String() + " but has no open row"
+	}), err
+}
+
+func leftoverTasks(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	rows, err := q.ListLeftoverTasks(ctx, db.ListLeftoverTasksParams{NamespaceID: ns, Limit: listMax})
+	return mapped(rows, func(r *db.ListLeftoverTasksRow) (string, string) {
+		return taskText(r.TaskID), "has ended but still has an open row"
+	}), err
+}
+
+func streamGap(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	head, err := q.GetStreamHead(ctx, ns)
+	if err != nil {
+		return nil, err
+	}
+	count, err := q.CountStream(ctx, ns)
+	if err != nil || int64(head.NextSeq) == count.Entries+1 && count.LastSeq == count.Entries {
+		return nil, err
+	}
+	return []Finding{{Subject: "stream", Detail: fmt.Sprintf("the head says %d entries; there are %d, the last is %d", head.NextSeq-1, count.Entries, count.LastSeq)}}, nil
+}

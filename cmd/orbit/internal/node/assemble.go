@@ -1,0 +1,90 @@
+package node
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/orbitrun/orbit/api/lane"
+	"github.com/orbitrun/orbit/api/runner"
+	"github.com/orbitrun/orbit/api/tx"
+)
+
+// assemble connects lanes and runner: a lane tells the runner what becomes due, the runner hands what is due to a lane.
+func (n *Node) assemble() {
+	m := newInstruments(n.metrics.Registry)
+	n.writer.Observe = m.transaction
+	var scan *runner.Runner
+	n.lanes = lane.New(n.writer, n.reader, nil, lane.Options{
+		Observe:    m.lane,
+		OnDelayed:  func(namespace uint64, at time.Time) { scan.Note(namespace, at) },
+		OnInternal: func(err error) { n.opt.Log.Error("a transaction failed", "error", err) },
+	})
+	scan = runner.New(n.reader, n.writer, n.lanes, n.opt.Log)
+	n.runner = scan
+	m.pools(n.metrics.Registry, n)
+}
+
+// instruments are the metrics of lanes, transactions and pools: base units, no ids.
+type instruments struct {
+	batch   *prometheus.HistogramVec
+	seconds *prometheus.HistogramVec
+	depth   prometheus.Gauge
+	waiting prometheus.Gauge
+	events  *prometheus.CounterVec
+	retries *prometheus.CounterVec
+}
+
+func newInstruments(r prometheus.Registerer) *instruments {
+	m := &instruments{
+		batch: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "orbit_lane_batch_items",
+			Help: "Items in one lane transaction.", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256}}, []string{"kind"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "orbit_lane_transaction_seconds",
+			Help: "Time of one lane transaction with its retries.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}, []string{"kind"}),
+		depth:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_depth", Help: "Items that waited behind the last transaction of any lane."}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_waiting_claims", Help: "Claims that wait for work, as of the last transaction."}),
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_transactions_total",
+			Help: "Transactions by how they ended: commit, rollback, unknown_committed, unknown_rolled_back, unknown."}, []string{"transaction", "end"}),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_transaction_retries_total",
+			Help: "Closures run again, by the database's error code."}, []string{"transaction", "code"}),
+	}
+	r.MustRegister(m.batch, m.seconds, m.depth, m.waiting, m.events, m.retries)
+	return m
+}
+
+func (m *instruments) lane(o lane.Observation) {
+	m.batch.WithLabelValues(o.Kind).Observe(float64(o.Items))
+	m.seconds.WithLabelValues(o.Kind).Observe(o.Took.Seconds())
+	m.depth.Set(float64(o.Depth))
+	m.waiting.Set(float64(o.Waiting))
+}
+
+func (m *instruments) transaction(e tx.Event) {
+	if e.Kind == "retry" {
+		m.retries.WithLabelValues(e.Transaction, itoa(e.Code)).Inc()
+		return
+	}
+	m.events.WithLabelValues(e.Transaction, e.Kind).Inc()
+}
+
+func (m *instruments) pools(r prometheus.Registerer, n *Node) {
+	for name, open := range map[string]func() int{
+		"writer": func() int { return n.writer.Stats().OpenConnections },
+		"reader": func() int { return n.reader.Stats().OpenConnections },
+	} {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "orbit_database_connections",
+			Help: "Open connections of a pool.", ConstLabels: prometheus.Labels{"pool": name}}, func() float64 { return float64(open()) }))
+	}
+}
+
+// Ping reports whether the node's database answers.
+func (n *Node) Ping(ctx context.Context) error { return n.reader.PingContext(ctx) }
+
+func itoa(code uint16) string {
+	if code == 0 {
+		return "connection"
+	}
+	return strconv.Itoa(int(code))
+}

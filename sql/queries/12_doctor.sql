@@ -1,0 +1,82 @@
+-- Invariants, read without locks: what must never be true of a quiet system. Used by the doctor and by tests.
+
+-- Quotas whose counters differ from the rows they count.
+-- lock: none.
+-- name: ListQuotaDrift :many
+SELECT q.application_id, q.open_tasks, q.running_attempts, q.open_payload_bytes, q.open_instances,
+       CAST(COALESCE(o.open_tasks, 0) AS SIGNED) AS rows_open_tasks, CAST(COALESCE(o.running_attempts, 0) AS SIGNED) AS rows_running_attempts,
+       CAST(COALESCE(o.open_payload_bytes, 0) AS SIGNED) AS rows_open_payload_bytes, CAST(COALESCE(i.open_instances, 0) AS SIGNED) AS rows_open_instances
+FROM quota q
+LEFT JOIN (SELECT application_id, COUNT(*) AS open_tasks, SUM(state = 2) AS running_attempts, SUM(input_bytes) AS open_payload_bytes
+           FROM open_task x WHERE x.namespace_id = sqlc.arg(namespace_id) GROUP BY application_id) o ON o.application_id = q.application_id
+LEFT JOIN (SELECT application_id, COUNT(*) AS open_instances
+           FROM instance y WHERE y.namespace_id = sqlc.arg(namespace_id) AND ended_at IS NULL GROUP BY application_id) i ON i.application_id = q.application_id
+WHERE q.namespace_id = sqlc.arg(namespace_id)
+  AND (q.open_tasks <> COALESCE(o.open_tasks, 0) OR q.running_attempts <> COALESCE(o.running_attempts, 0)
+    OR q.open_payload_bytes <> COALESCE(o.open_payload_bytes, 0) OR q.open_instances <> COALESCE(i.open_instances, 0))
+ORDER BY q.application_id;
+
+-- Queues whose counters differ from the rows they count.
+-- lock: none.
+-- name: ListQueueDrift :many
+SELECT q.queue_id, q.name, q.open_tasks, q.running_attempts,
+       CAST(COALESCE(o.open_tasks, 0) AS SIGNED) AS rows_open_tasks, CAST(COALESCE(o.running_attempts, 0) AS SIGNED) AS rows_running_attempts
+FROM queue q
+LEFT JOIN (SELECT queue_id, COUNT(*) AS open_tasks, SUM(state = 2) AS running_attempts
+           FROM open_task x WHERE x.namespace_id = sqlc.arg(namespace_id) GROUP BY queue_id) o ON o.queue_id = q.queue_id
+WHERE q.namespace_id = sqlc.arg(namespace_id)
+  AND (q.open_tasks <> COALESCE(o.open_tasks, 0) OR q.running_attempts <> COALESCE(o.running_attempts, 0))
+ORDER BY q.queue_id;
+
+-- Resource keys whose waiters differ from the rows parked behind them.
+-- lock: none.
+-- name: ListWaiterDrift :many
+SELECT k.resource_key, CAST(k.parked AS SIGNED) AS parked, CAST(COALESCE(r.waiters, 0) AS SIGNED) AS waiters
+FROM (SELECT resource_key, COUNT(*) AS parked FROM key_wait x WHERE x.namespace_id = sqlc.arg(namespace_id) GROUP BY resource_key) k
+LEFT JOIN resource_lock r ON r.namespace_id = sqlc.arg(namespace_id) AND r.resource_key = k.resource_key
+WHERE k.parked <> COALESCE(r.waiters, 0) ORDER BY k.resource_key LIMIT ?;
+
+-- Held keys whose holder neither runs nor has an unknown effect.
+-- lock: none.
+-- name: ListOrphanResources :many
+SELECT r.resource_key, r.task_id FROM resource_lock r
+LEFT JOIN open_task o ON o.namespace_id = r.namespace_id AND o.task_id = r.task_id
+WHERE r.namespace_id = ? AND r.task_id <> sqlc.arg('nobody') AND (o.task_id IS NULL OR o.permit_held = 0) ORDER BY r.resource_key LIMIT ?;
+
+-- Open tasks that nothing will wake: blocked without a wait, gated behind an open gate, or without their full row.
+-- lock: none.
+-- name: ListStuckTasks :many
+SELECT o.task_id, o.state FROM open_task o
+LEFT JOIN key_wait k ON k.namespace_id = o.namespace_id AND k.resource_key = o.resource_key AND k.task_id = o.task_id
+LEFT JOIN execution_gate g ON g.namespace_id = o.namespace_id AND g.gate_id = o.gate_id
+WHERE o.namespace_id = ? AND ((o.state = 4 AND k.task_id IS NULL) OR (o.state = 5 AND (g.state = 1 OR g.state IS NULL)))
+ORDER BY o.task_id LIMIT ?;
+
+-- Running instances that nothing will wake: no open task, no pending result, no checkpoint.
+-- lock: none.
+-- name: ListStuckInstances :many
+SELECT i.instance_id, i.state FROM instance i
+WHERE i.namespace_id = ? AND i.state IN (1, 6)
+  AND NOT EXISTS (SELECT 1 FROM step s JOIN activation a ON a.namespace_id = s.namespace_id AND a.instance_id = s.instance_id AND a.activation_id = s.activation_id
+                  JOIN open_task o ON o.namespace_id = a.namespace_id AND o.task_id = a.task_id
+                  WHERE s.namespace_id = i.namespace_id AND s.instance_id = i.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM weave_inbox b WHERE b.namespace_id = i.namespace_id AND b.instance_id = i.instance_id AND b.state = 1)
+  AND NOT EXISTS (SELECT 1 FROM weave_pending_advance p WHERE p.namespace_id = i.namespace_id AND p.instance_id = i.instance_id)
+ORDER BY i.instance_id LIMIT ?;
+
+-- Tasks that are open in one table and not in the other.
+-- lock: none.
+-- name: ListTornTasks :many
+SELECT t.task_id, t.state FROM task t LEFT JOIN open_task o ON o.namespace_id = t.namespace_id AND o.task_id = t.task_id
+WHERE t.namespace_id = ? AND t.state IN (1, 5) AND o.task_id IS NULL ORDER BY t.task_id LIMIT ?;
+
+-- Open rows whose task has ended.
+-- lock: none.
+-- name: ListLeftoverTasks :many
+SELECT o.task_id, o.state FROM open_task o LEFT JOIN task t ON t.namespace_id = o.namespace_id AND t.task_id = o.task_id
+WHERE o.namespace_id = ? AND (t.task_id IS NULL OR t.state NOT IN (1, 5)) ORDER BY o.task_id LIMIT ?;
+
+-- How many results the stream holds; the head says how many it must hold.
+-- lock: none.
+-- name: CountStream :one
+SELECT CAST(COUNT(*) AS SIGNED) AS entries, CAST(COALESCE(MAX(seq), 0) AS SIGNED) AS last_seq FROM stream_entry WHERE namespace_id = ?;
