@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/orbitrun/orbit/cmd/orbit/internal/cli"
+	"github.com/orbitrun/orbit/cmd/orbit/internal/render"
+)
+
+// showOne reads one object and prints it: as JSON the server's bytes, else as a record.
+func showOne[T any](ctx context.Context, on *cli.Session, fields func(T) []render.Field, request cli.Request) error {
+	v, answer, err := cli.Read[T](ctx, on, request)
+	if err != nil {
+		return err
+	}
+	return show(on, answer, fields(v))
+}
+
+// show prints an answer that was read already.
+func show(on *cli.Session, answer cli.Answer, fields []render.Field) error {
+	if on.Out.JSON {
+		return on.Out.Body(answer.Body)
+	}
+	if answer.Replayed {
+		fields = append(fields, render.Field{Name: "replayed", Value: "yes: this key was used before, and this is the first answer"})
+	}
+	return on.Out.Record(fields...)
+}
+
+// printValue prints something made here rather than read from a server.
+func printValue(p *render.Printer, v any, fields ...render.Field) error {
+	if !p.JSON {
+		return p.Record(fields...)
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return p.Body(out)
+}
+
+// payload shows a user's JSON in a record: whole, on one line.
+func payload(raw json.RawMessage) string { return string(raw) }
