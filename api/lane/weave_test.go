@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +27,8 @@ type flows struct {
 	writer *tx.DB
 	weaver *lane.Workflows
 	failed []error
-	counts map[string]int // statements per committed transaction, by name
+	mu     sync.Mutex
+	counts []int // statements of committed workflow transactions
 }
 
 func newFlows(t testing.TB, automatic bool) *flows {
@@ -41,6 +43,16 @@ func newFlows(t testing.TB, automatic bool) *flows {
 	key, err := auth.NewService(writer, reader, auth.NewVerifier(reader)).Bootstrap(t.Context(), "test", "app", "key", auth.AllScopes)
 	must(t, err)
 	f := &flows{writer: writer}
+	writer.Observe = func(e tx.Event) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if e.Transaction == "weave" && e.Kind == "commit" {
+			f.counts = append(f.counts, e.Statements)
+		}
+		if e.Kind == "retry" && e.Code == 1213 {
+			t.Error("a deadlock")
+		}
+	}
 	f.weaver = lane.NewWorkflows(writer, "node-1", func(_ uint64, _ engine.ID, err error) { f.failed = append(f.failed, err) })
 	var own lane.Weaver
 	if automatic {
@@ -246,5 +258,38 @@ func TestAutomaticChain(t *testing.T) {
 		f.stands(o.InstanceID, weave.InstanceSucceeded, "", "a SUCCEEDED, b SUCCEEDED, c SUCCEEDED")
 	}
 	t.Logf("%d instances of 3 steps in %v", n, time.Since(began))
+	f.exact()
+}
+
+// TestStatementsDoNotGrow holds the promise of lanes: how many instances take part changes no number of statements.
+func TestStatementsDoNotGrow(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(chain("three", 1, "REVIEW", "a", "b", "c"))
+	f.start(f.begin("warm", "three")) // reads the version once
+	f.work(pulse.Succeeded, `{"n":1}`)
+	measure := func(n int) (start, advance, end int) {
+		f.counts = nil
+		var starts []*lane.Start
+		for i := range n {
+			starts = append(starts, f.begin(fmt.Sprint(n, "-", i), "three"))
+		}
+		ids := f.start(starts...)
+		for range 3 {
+			f.work(pulse.Succeeded, `{"n":1}`)
+			f.advance(ids...)
+		}
+		return f.counts[0], f.counts[1], f.counts[3]
+	}
+	s1, a1, e1 := measure(1)
+	s32, a32, e32 := measure(32)
+	t.Logf("statements: start %d, advance %d, end %d", s1, a1, e1)
+	if s1 != s32 || a1 != a32 || e1 != e32 {
+		t.Errorf("with 32 instances: start %d, advance %d, end %d", s32, a32, e32)
+	}
+	for name, got := range map[string][2]int{"start": {s1, 19}, "advance": {a1, 22}, "end": {e1, 18}} {
+		if got[0] > got[1] {
+			t.Errorf("%s takes %d statements, at most %d", name, got[0], got[1])
+		}
+	}
 	f.exact()
 }

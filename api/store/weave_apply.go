@@ -19,7 +19,7 @@ func ApplyWeave(ctx context.Context, t *tx.Tx, w *weave.World, c *weave.Changes)
 	a.gather()
 	for _, write := range []func() error{
 		a.receipts, a.counters, a.newInstances, a.instances, a.history, a.newGates, a.gates, a.newSteps, a.steps,
-		a.newActivations, a.endedActivations, a.inbox, a.checkpoints, a.goneCheckpoints, a.tasks, a.events, a.writeAudits,
+		a.activations, a.inbox, a.checkpoints, a.goneCheckpoints, a.tasks, a.events, a.writeAudits,
 	} {
 		if err := write(); err != nil {
 			return err

@@ -84,22 +84,30 @@ func (l *weaveLoad) descend(b tx.Begun) (tx.AfterTasks, error) {
 	return l.graphs(place)
 }
 
-// fix reads which versions the instances run on.
+// fix finds which versions the instances run on, in id order.
 func (l *weaveLoad) fix() error {
-	if len(l.batch.Instances) == 0 {
-		return nil
-	}
-	rows, err := l.t.Queries().ListInstanceVersions(l.ctx, db.ListInstanceVersionsParams{NamespaceID: l.t.Namespace(), InstanceIds: Bytes(l.batch.Instances)})
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		r := &rows[i]
-		version, err := l.versions.get(l.ctx, l.t.Queries(), VersionKey{l.t.Namespace(), r.ApplicationID, string(r.Definition), r.Version})
+	known, unknown := l.versions.remembered(l.t.Namespace(), l.batch.Instances)
+	if len(unknown) > 0 {
+		rows, err := l.t.Queries().ListInstanceVersions(l.ctx, db.ListInstanceVersionsParams{NamespaceID: l.t.Namespace(), InstanceIds: Bytes(unknown)})
 		if err != nil {
-			return fmt.Errorf("instance %s: %w", ID(r.InstanceID).Text("inst"), err)
+			return err
 		}
-		l.fixed = append(l.fixed, fixedVersion{ID(r.InstanceID), r.ApplicationID, version})
+		for i := range rows {
+			r := &rows[i]
+			known[ID(r.InstanceID)] = VersionKey{l.t.Namespace(), r.ApplicationID, string(r.Definition), r.Version}
+			l.versions.remember(ID(r.InstanceID), known[ID(r.InstanceID)])
+		}
+	}
+	for _, b := range Bytes(l.batch.Instances) {
+		key, ok := known[ID(b)]
+		if !ok {
+			continue
+		}
+		version, err := l.versions.get(l.ctx, l.t.Queries(), key)
+		if err != nil {
+			return fmt.Errorf("instance %s: %w", ID(b).Text("inst"), err)
+		}
+		l.fixed = append(l.fixed, fixedVersion{ID(b), key.Application, version})
 	}
 	return nil
 }
@@ -138,12 +146,13 @@ func (l *weaveLoad) starts() error {
 		return err
 	}
 	l.w.Versions = make([]weave.StartVersion, len(l.batch.Starts))
+	latest := map[headKey]uint32{}
 	for i := range l.batch.Starts {
 		s := &l.batch.Starts[i]
 		if _, replayed := l.w.Receipts[s.ReceiptKey()]; replayed {
 			continue
 		}
-		version, err := l.versions.forStart(l.ctx, l.t.Queries(), l.t.Namespace(), s)
+		version, err := l.versions.forStart(l.ctx, l.t.Queries(), l.t.Namespace(), s, latest)
 		if err != nil {
 			return err
 		}

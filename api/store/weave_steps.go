@@ -31,19 +31,14 @@ func (a *weaveApply) stepRow(s *of[weave.Step]) db.InsertStepParams {
 	}
 }
 
-func (a *weaveApply) newActivations() error {
-	return tx.Many(a.ctx, a.t, tx.Rows((*db.Queries).InsertActivation), mapped(a.begun, a.activationRow))
+// activations writes new ones and the ends of others with one statement.
+func (a *weaveApply) activations() error {
+	return tx.Many(a.ctx, a.t, (*db.Queries).UpsertActivation, mapped(append(a.ended, a.begun...), a.activationRow))
 }
 
-func (a *weaveApply) endedActivations() error {
-	return tx.Many(a.ctx, a.t, (*db.Queries).UpdateActivation, mapped(a.ended, func(e *of[weave.Activation]) db.UpdateActivationParams {
-		return db.UpdateActivationParams(a.activationRow(e))
-	}))
-}
-
-func (a *weaveApply) activationRow(x *of[weave.Activation]) db.InsertActivationParams {
+func (a *weaveApply) activationRow(x *of[weave.Activation]) db.UpsertActivationParams {
 	r := &x.row
-	return db.InsertActivationParams{
+	return db.UpsertActivationParams{
 		NamespaceID: a.ns, InstanceID: x.instance[:], ActivationID: r.ID[:], StepNo: r.Step, ActivationNo: r.No, TaskID: idOrNull(r.Task),
 		DeadlineAt: r.DeadlineAt, CreatedAt: r.CreatedAt, SettledAt: timeOrNull(r.SettledAt),
 	}

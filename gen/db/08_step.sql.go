@@ -87,42 +87,6 @@ func (q *Queries) GetActivation(ctx context.Context, arg GetActivationParams) (A
 	return i, err
 }
 
-const insertActivation = `-- name: InsertActivation :execrows
-INSERT INTO activation (namespace_id, instance_id, activation_id, step_no, activation_no, task_id, deadline_at, created_at, settled_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-`
-
-type InsertActivationParams struct {
-	NamespaceID  uint64
-	InstanceID   []byte
-	ActivationID []byte
-	StepNo       uint16
-	ActivationNo uint16
-	TaskID       []byte
-	DeadlineAt   time.Time
-	CreatedAt    time.Time
-	SettledAt    *time.Time
-}
-
-// lock: 8 step X (new row). {many}
-func (q *Queries) InsertActivation(ctx context.Context, arg InsertActivationParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, insertActivation,
-		arg.NamespaceID,
-		arg.InstanceID,
-		arg.ActivationID,
-		arg.StepNo,
-		arg.ActivationNo,
-		arg.TaskID,
-		arg.DeadlineAt,
-		arg.CreatedAt,
-		arg.SettledAt,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
 const insertInbox = `-- name: InsertInbox :execrows
 INSERT INTO weave_inbox (namespace_id, instance_id, task_id, state_version, activation_id, state, version, available_at, task_state, attempt_no, failure_code, failure_message, occurred_at, snapshot_digest, output)
 VALUES (?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -832,41 +796,6 @@ func (q *Queries) LockSteps(ctx context.Context, arg LockStepsParams) ([]Step, e
 	return items, nil
 }
 
-const updateActivation = `-- name: UpdateActivation :exec
-INSERT INTO activation (namespace_id, instance_id, activation_id, step_no, activation_no, task_id, deadline_at, created_at, settled_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON DUPLICATE KEY UPDATE settled_at = VALUES(settled_at)
-`
-
-type UpdateActivationParams struct {
-	NamespaceID  uint64
-	InstanceID   []byte
-	ActivationID []byte
-	StepNo       uint16
-	ActivationNo uint16
-	TaskID       []byte
-	DeadlineAt   time.Time
-	CreatedAt    time.Time
-	SettledAt    *time.Time
-}
-
-// Writes back activations whose rows are held; only their end can change. {many}
-// lock: 8 step X, held.
-func (q *Queries) UpdateActivation(ctx context.Context, arg UpdateActivationParams) error {
-	_, err := q.db.ExecContext(ctx, updateActivation,
-		arg.NamespaceID,
-		arg.InstanceID,
-		arg.ActivationID,
-		arg.StepNo,
-		arg.ActivationNo,
-		arg.TaskID,
-		arg.DeadlineAt,
-		arg.CreatedAt,
-		arg.SettledAt,
-	)
-	return err
-}
-
 const updateAdvanceDelayed = `-- name: UpdateAdvanceDelayed :execrows
 UPDATE weave_pending_advance SET due_at = ?, version = version + 1
 WHERE namespace_id = ? AND instance_id = ? AND step_no = ? AND version = ?
@@ -996,6 +925,41 @@ func (q *Queries) UpdateStep(ctx context.Context, arg UpdateStepParams) error {
 		arg.Reason,
 		arg.SettledAt,
 		arg.Output,
+	)
+	return err
+}
+
+const upsertActivation = `-- name: UpsertActivation :exec
+INSERT INTO activation (namespace_id, instance_id, activation_id, step_no, activation_no, task_id, deadline_at, created_at, settled_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE settled_at = VALUES(settled_at)
+`
+
+type UpsertActivationParams struct {
+	NamespaceID  uint64
+	InstanceID   []byte
+	ActivationID []byte
+	StepNo       uint16
+	ActivationNo uint16
+	TaskID       []byte
+	DeadlineAt   time.Time
+	CreatedAt    time.Time
+	SettledAt    *time.Time
+}
+
+// Writes new activations and the ends of activations whose rows are held; nothing else of one can change. {many}
+// lock: 8 step X (new or held row).
+func (q *Queries) UpsertActivation(ctx context.Context, arg UpsertActivationParams) error {
+	_, err := q.db.ExecContext(ctx, upsertActivation,
+		arg.NamespaceID,
+		arg.InstanceID,
+		arg.ActivationID,
+		arg.StepNo,
+		arg.ActivationNo,
+		arg.TaskID,
+		arg.DeadlineAt,
+		arg.CreatedAt,
+		arg.SettledAt,
 	)
 	return err
 }

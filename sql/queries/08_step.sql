@@ -29,14 +29,9 @@ INSERT INTO step (namespace_id, instance_id, step_no, name, kind, state, version
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON DUPLICATE KEY UPDATE state = VALUES(state), version = VALUES(version), activation_no = VALUES(activation_no), activation_id = VALUES(activation_id), reason = VALUES(reason), settled_at = VALUES(settled_at), output = VALUES(output);
 
--- lock: 8 step X (new row). {many}
--- name: InsertActivation :execrows
-INSERT INTO activation (namespace_id, instance_id, activation_id, step_no, activation_no, task_id, deadline_at, created_at, settled_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- Writes back activations whose rows are held; only their end can change. {many}
--- lock: 8 step X, held.
--- name: UpdateActivation :exec
+-- Writes new activations and the ends of activations whose rows are held; nothing else of one can change. {many}
+-- lock: 8 step X (new or held row).
+-- name: UpsertActivation :exec
 INSERT INTO activation (namespace_id, instance_id, activation_id, step_no, activation_no, task_id, deadline_at, created_at, settled_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON DUPLICATE KEY UPDATE settled_at = VALUES(settled_at);
