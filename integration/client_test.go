@@ -1,0 +1,182 @@
+//go:build integration
+
+package integration
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func jsonField(t *testing.T, text, name string) string {
+	t.Helper()
+	var fields map[string]any
+	must(t, json.Unmarshal([]byte(text), &fields))
+	value, _ := fields[name].(string)
+	if value == "" {
+		t.Fatalf("no %s in %s", name, text)
+	}
+	return value
+}
+
+// api calls whichever node answers; urls may change while calls are under way.
+type api struct {
+	key  string
+	urls atomic.Pointer[[]string]
+	next atomic.Int64
+	http http.Client
+}
+
+func newAPI(key string, urls ...string) *api {
+	a := &api{key: key, http: http.Client{Timeout: 40 * time.Second}}
+	a.urls.Store(&urls)
+	return a
+}
+
+// once sends one request to one node.
+func (a *api) once(ctx context.Context, method, path string, in any) (int, []byte, error) {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return 0, nil, err
+	}
+	urls := *a.urls.Load()
+	url := urls[int(a.next.Add(1))%len(urls)] + path
+	var body io.Reader
+	if in != nil {
+		body = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return 0, nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+a.key)
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := a.http.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err = io.ReadAll(answer.Body)
+	return answer.StatusCode, text, err
+}
+
+// call repeats the same request until a node answers it: lost connections and 5xx are asked again with the same keys.
+func (a *api) call(ctx context.Context, method, path string, in, out any) error {
+	for {
+		status, text, err := a.once(ctx, method, path, in)
+		if err == nil && status < 300 {
+			if out == nil {
+				return nil
+			}
+			return json.Unmarshal(text, out)
+		}
+		if err == nil && status < 500 && status != http.StatusTooManyRequests {
+			return fmt.Errorf("%s %s: %d %.300s", method, path, status, text)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s %s: %w (last: %v %d %.300s)", method, path, ctx.Err(), err, status, text)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// claimed is a task in a worker's hands.
+type claimed struct {
+	TaskID    string          `json:"task_id"`
+	AttemptNo int             `json:"attempt_no"`
+	Token     string          `json:"token"`
+	Handler   string          `json:"handler"`
+	Input     json.RawMessage `json:"input"`
+}
+
+// journal is what really ran, written by the worker itself and independent of the server.
+type journal struct {
+	mu   sync.Mutex
+	runs map[string][]int // task → attempts
+}
+
+func (j *journal) note(c claimed) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.runs[c.TaskID] = append(j.runs[c.TaskID], c.AttemptNo)
+}
+
+func (j *journal) count() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.runs)
+}
+
+// worker claims, works and reports until ctx ends. A report is repeated until it is answered, whatever dies meanwhile.
+type worker struct {
+	*journal
+	api      *api
+	queue    string
+	handlers []string
+	work     time.Duration
+	late     atomic.Int64
+}
+
+func newWorker(a *api, queue string, handlers ...string) *worker {
+	return &worker{journal: &journal{runs: map[string][]int{}}, api: a, queue: queue, handlers: handlers, work: 5 * time.Millisecond}
+}
+
+func (w *worker) run(ctx context.Context, loops int) *sync.WaitGroup {
+	var wg sync.WaitGroup
+	for range loops {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				w.turn(ctx)
+			}
+		})
+	}
+	return &wg
+}
+
+func (w *worker) claim() map[string]any {
+	var refs []map[string]string
+	for _, h := range w.handlers {
+		refs = append(refs, map[string]string{"handler": h, "handler_version": "1"})
+	}
+	return map[string]any{"worker": "it", "queues": []string{w.queue}, "handlers": refs, "max_tasks": 4, "wait_ms": 1000, "lease_ms": 3000}
+}
+
+func (w *worker) turn(ctx context.Context) {
+	var got struct {
+		Tasks []claimed `json:"tasks"`
+	}
+	// One try: an answer that was lost leaves leases to run out, as with any real worker.
+	status, text, err := w.api.once(ctx, "POST", "/v1/claims", w.claim())
+	if err != nil || status != 200 || json.Unmarshal(text, &got) != nil {
+		time.Sleep(20 * time.Millisecond)
+		return
+	}
+	for _, c := range got.Tasks {
+		w.note(c)
+		time.Sleep(w.work)
+		w.report(ctx, c)
+	}
+}
+
+func (w *worker) report(ctx context.Context, c claimed) {
+	var out struct {
+		Items []struct {
+			Outcome string `json:"outcome"`
+		} `json:"items"`
+	}
+	item := map[string]any{"task_id": c.TaskID, "attempt_no": c.AttemptNo, "token": c.Token, "outcome": "SUCCEEDED", "output": c.Input}
+	err := w.api.call(ctx, "POST", "/v1/completions", map[string]any{"worker": "it", "items": []any{item}}, &out)
+	if err == nil && out.Items[0].Outcome == "LATE" {
+		w.late.Add(1)
+	}
+}
