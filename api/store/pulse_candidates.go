@@ -152,22 +152,26 @@ func LoadReceipts(ctx context.Context, t *tx.Tx, keys map[pulse.ReceiptKey]bool,
 	return nil
 }
 
-// resources locks the keys of everything that may take or give one back, and the first waiters of those that have any.
+// resources locks the keys of everything that may take or give one back, and the first waiters of those that may
+// become free: a claim that only meets a held key has no use for who else waits.
 func (l *pulseLoad) resources(ctx context.Context, place tx.AfterSteps) error {
-	keys := map[string]bool{}
+	keys, freed := map[string]bool{}, map[string]bool{}
 	for _, t := range l.s.Open {
-		keys[t.ResourceKey] = true
+		keys[t.ResourceKey], freed[t.ResourceKey] = true, true
 	}
 	for _, p := range l.s.Pools {
 		for i := range p.Tasks {
 			keys[p.Tasks[i].ResourceKey] = true
+			if !l.s.Now.Before(p.Tasks[i].DeadlineAt) {
+				freed[p.Tasks[i].ResourceKey] = true
+			}
 		}
 	}
 	for i := range l.batch.Submissions {
 		keys[l.batch.Submissions[i].ResourceKey] = true
 	}
 	for i := range l.batch.Dues {
-		keys[l.batch.Dues[i].Key] = true
+		keys[l.batch.Dues[i].Key], freed[l.batch.Dues[i].Key] = true, true
 	}
 	delete(keys, "")
 	rows, err := place.LockResources(ctx, sortedTexts(keys))
@@ -177,7 +181,7 @@ func (l *pulseLoad) resources(ctx context.Context, place tx.AfterSteps) error {
 	for _, r := range rows {
 		key := string(r.ResourceKey)
 		l.s.Resources[key] = pulse.Resource{Key: key, Holder: ID(r.TaskID), Waiters: r.Waiters}
-		if r.Waiters > 0 {
+		if r.Waiters > 0 && freed[key] {
 			if err := l.waits(ctx, place, key); err != nil {
 				return err
 			}
@@ -199,5 +203,10 @@ func (l *pulseLoad) waits(ctx context.Context, place tx.AfterSteps, key string) 
 			parked = append(parked, id)
 		}
 	}
-	return l.open(ctx, place, Bytes(parked))
+	tasks, err := place.LockParkedTasks(ctx, Bytes(parked))
+	for i := range tasks {
+		row := db.LockOpenTasksRow(tasks[i])
+		l.s.Open[ID(row.TaskID)] = openTask(&row)
+	}
+	return err
 }

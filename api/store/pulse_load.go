@@ -46,6 +46,7 @@ func emptySnapshot() *pulse.Snapshot {
 	return &pulse.Snapshot{
 		Callers: map[uint64]engine.Caller{}, Receipts: map[pulse.ReceiptKey]pulse.Receipt{},
 		Open: map[engine.ID]pulse.Task{}, Rules: map[engine.ID]pulse.Rules{}, Attempts: map[pulse.AttemptKey]pulse.EndedAttempt{},
+		Unsettled: map[engine.ID]bool{},
 		Resources: map[string]pulse.Resource{}, Waits: map[string][]pulse.KeyWait{}, Gates: map[engine.ID]bool{},
 		Pools: map[pulse.PoolKey]pulse.Pool{},
 	}
@@ -130,7 +131,8 @@ func (l *pulseLoad) ended(ctx context.Context, t *tx.Tx) error {
 		r := &l.batch.Reports[i]
 		open, ok := l.s.Open[r.Task]
 		stale := !ok || open.State != pulse.Running || open.AttemptNo != r.AttemptNo || open.Token != r.Token
-		if stale {
+		repeated := open.Lost == pulse.LostRetry && open.AttemptNo > 1 && (r.Outcome == pulse.Retryable || r.Outcome == pulse.Returned)
+		if stale || repeated {
 			attempts = append(attempts, r.Task)
 		}
 		if stale || open.HasContract || r.Outcome == pulse.Retryable || r.Outcome == pulse.Unknown {
@@ -178,6 +180,10 @@ func (l *pulseLoad) attempts(ctx context.Context, t *tx.Tx, ids [][]byte) error 
 	for _, r := range rows {
 		l.s.Attempts[pulse.AttemptKey{Task: ID(r.TaskID), No: r.AttemptNo}] = pulse.EndedAttempt{
 			Outcome: pulse.Outcome(r.Outcome), Token: ID(r.Token), Digest: [32]byte(r.ReportDigest), TaskState: pulse.Public(r.TaskState),
+			Worker: string(r.Worker),
+		}
+		if pulse.Outcome(r.Outcome) == pulse.Unknown {
+			l.s.Unsettled[ID(r.TaskID)] = true
 		}
 	}
 	return err

@@ -180,6 +180,14 @@ func (s AfterSteps) LockOpenTasks(ctx context.Context, ids [][]byte) ([]db.LockO
 	return s.q.LockOpenTasks(ctx, db.LockOpenTasksParams{NamespaceID: s.namespace, TaskIds: ids})
 }
 
+// LockParkedTasks locks those of the parked tasks, behind a key whose row is held, that nobody else holds.
+func (s AfterSteps) LockParkedTasks(ctx context.Context, ids [][]byte) ([]db.LockParkedTasksRow, error) {
+	if err := s.descend(RungTask); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return s.q.LockParkedTasks(ctx, db.LockParkedTasksParams{NamespaceID: s.namespace, TaskIds: ids})
+}
+
 // LockResources locks resource keys in byte order.
 func (s AfterSteps) LockResources(ctx context.Context, keys [][]byte) ([]db.LockResourcesRow, error) {
 	if err := s.descend(RungTask); err != nil || len(keys) == 0 {

@@ -27,7 +27,6 @@ func (p *planner) submit(i int, s *Submission) SubmitOutcome {
 	}
 	w := p.admit(s)
 	r := Receipt{digest, w.now.ID, s.receipt(&w.now, p.s.Now)}
-	p.accepted[key] = len(p.ch.Receipts)
 	p.writeReceipt(key, r)
 	return SubmitOutcome{TaskID: w.now.ID, Receipt: r.Body}
 }

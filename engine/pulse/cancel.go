@@ -27,7 +27,7 @@ func (p *planner) cancelOnce(c *Cancel) CancelOutcome {
 		return CancelOutcome{Refusal: refusal}
 	}
 	key := ReceiptKey{c.Application, ReceiptCancel, c.Key}
-	if r, ok := p.s.Receipts[key]; ok && c.Key != "" {
+	if r, ok := p.known(key); ok && c.Key != "" {
 		if r.Digest != c.Digest() {
 			return CancelOutcome{Refusal: engine.Refuse("idempotency_conflict", "this key was used for another request; use a new key")}
 		}
@@ -94,5 +94,6 @@ func (p *planner) auditCancel(c *Cancel, action string) {
 }
 
 func (p *planner) writeReceipt(key ReceiptKey, r Receipt) {
+	p.accepted[key] = len(p.ch.Receipts)
 	p.ch.Receipts = append(p.ch.Receipts, ReceiptWrite{key, r})
 }

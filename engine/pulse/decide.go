@@ -28,7 +28,7 @@ type planner struct {
 	resources map[string]*resource
 	keys      []string // of resources, in order of first touch
 	freed     []string
-	accepted  map[ReceiptKey]int // submissions of this batch by key
+	accepted  map[ReceiptKey]int // receipts written by this batch
 	ends      map[endKey]int
 	pools     map[PoolKey]*pool
 }
@@ -60,6 +60,7 @@ func Decide(s *Snapshot, b *Batch) (Outcomes, Changes) {
 	p.submissions()
 	p.wake()
 	p.claims()
+	p.wake() // a claim meets tasks whose deadline has passed: the key they were woken for goes to the next
 	p.collect()
 	return p.out, p.ch
 }
@@ -105,6 +106,9 @@ type verdict struct {
 // settle applies a verdict: version, event, counters, full row, stream and inbox, all from one place.
 func (p *planner) settle(w *work, v verdict) {
 	from := w.now.State.Public()
+	if w.now.State == Blocked {
+		p.leave(w)
+	}
 	to, ok := Next(from, v.on)
 	if !ok {
 		panic(fmt.Sprintf("pulse: %s cannot %s", from, v.on))

@@ -1,6 +1,10 @@
 package pulse
 
-import "github.com/orbitrun/orbit/engine"
+import (
+	"slices"
+
+	"github.com/orbitrun/orbit/engine"
+)
 
 // resource is a resource key in the hands of a plan.
 type resource struct {
@@ -38,12 +42,13 @@ func (p *planner) release(w *work, unknown bool) {
 	}
 }
 
-// wake brings back the first waiter of every freed key. Waiters that ended meanwhile are met here and removed.
+// wake brings back the first waiter of every freed key: one, however often the key was freed.
 func (p *planner) wake() {
-	for _, key := range p.freed {
+	slices.Sort(p.freed)
+	for _, key := range slices.Compact(p.freed) {
 		r := p.resource(key)
 		for _, wait := range p.s.Waits[key] {
-			if !r.Holder.Zero() || p.woken(r, wait) {
+			if !r.Holder.Zero() || p.woken(wait) {
 				break
 			}
 		}
@@ -52,40 +57,48 @@ func (p *planner) wake() {
 }
 
 // woken takes one waiter off the list and reports whether it is ready to run now.
-func (p *planner) woken(r *resource, wait KeyWait) bool {
+func (p *planner) woken(wait KeyWait) bool {
 	w := p.task(wait.Task)
-	if p.gone(wait) {
-		return false
-	}
-	r.Waiters, r.dirty = r.Waiters-1, true
-	p.ch.GoneKeyWaits = append(p.ch.GoneKeyWaits, wait)
 	if w == nil || w.gone || w.now.State != Blocked {
 		return false
 	}
+	p.leave(w)
 	w.now.State = Queued
 	p.ch.ReadyElsewhere = append(p.ch.ReadyElsewhere, w.now.Queue)
 	return true
 }
 
-// gone reports whether the wait was already taken off in this plan.
-func (p *planner) gone(wait KeyWait) bool {
-	for _, g := range p.ch.GoneKeyWaits {
-		if g == wait {
-			return true
-		}
-	}
-	return false
+// leave takes a parked task off the list of its key, for good or for a new try: no row of a wait outlives it, so that
+// a thousand cancelled waiters never stand before the next one.
+func (p *planner) leave(w *work) {
+	r := p.resource(w.now.ResourceKey)
+	r.Waiters, r.dirty = r.Waiters-1, true
+	p.ch.GoneKeyWaits = append(p.ch.GoneKeyWaits, waitOf(&w.now))
 }
 
-// park moves a task behind its key.
+// waitOf is the wait of a parked task. Its place was fixed when it was parked, and nothing it is made of changes
+// while it waits.
+func waitOf(t *Task) KeyWait {
+	return KeyWait{t.ResourceKey, t.Due(), t.ID, t.Application, t.Queue}
+}
+
+// park moves a task behind its key. One that was woken in this very plan and found the key taken by a better one keeps
+// the row it had.
 func (p *planner) park(w *work, r *resource) {
 	w.now.State = Blocked
 	r.Waiters, r.dirty = r.Waiters+1, true
-	p.ch.NewKeyWaits = append(p.ch.NewKeyWaits, KeyWait{r.Key, w.now.Due(), w.now.ID, w.now.Application, w.now.Queue})
+	wait := waitOf(&w.now)
+	if at := slices.IndexFunc(p.ch.GoneKeyWaits, func(g KeyWait) bool { return g.Task == wait.Task }); at >= 0 {
+		p.ch.GoneKeyWaits = slices.Delete(p.ch.GoneKeyWaits, at, at+1)
+		return
+	}
+	p.ch.NewKeyWaits = append(p.ch.NewKeyWaits, wait)
 }
 
 // keepResources writes what became of every key: a key that nobody holds and nobody waits for has no row.
+// The rows are in key order: two applications that start tasks of the same new keys must insert them alike.
 func (p *planner) keepResources() {
+	slices.Sort(p.keys)
 	for _, key := range p.keys {
 		r := p.resources[key]
 		switch {

@@ -1,7 +1,6 @@
 package pulse
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -52,6 +51,7 @@ func (p *planner) holds(w *work, r *Report) bool {
 func (p *planner) accept(w *work, r *Report) Public {
 	attempt := p.attempt(w, r.Outcome, r.FailureCode, r.FailureMessage)
 	attempt.FailureDetails, attempt.Output, attempt.Digest = r.FailureDetails, r.Output, r.Digest()
+	attempt.Consumed = r.Outcome != Returned || w.now.AttemptNo >= engine.AttemptNumberMax
 	settled := verdict{attemptNo: r.AttemptNo, code: r.FailureCode, message: r.FailureMessage, output: r.Output}
 	stopping := !w.now.CancelRequestedAt.IsZero()
 	broken := ""
@@ -71,8 +71,10 @@ func (p *planner) accept(w *work, r *Report) Public {
 		settled.on, settled.kind = OnStopped, EventCancelled
 		settled.code = orElse(settled.code, "cancelled")
 		p.settle(w, settled)
+	case r.Outcome == Returned && attempt.Consumed && w.now.AttemptsUsed >= w.now.MaxAttempts:
+		settled.on, settled.kind, settled.code = OnFail, EventFailed, "returned_too_often"
+		p.settle(w, settled)
 	case r.Outcome == Returned:
-		attempt.Consumed = w.now.AttemptNo >= engine.AttemptNumberMax
 		p.giveBack(w, attempt.Consumed)
 	case r.Outcome == Retryable && p.retry(w):
 	default:
@@ -117,9 +119,16 @@ func (p *planner) retry(w *work) bool {
 	at, ok := p.retryAt(w)
 	if ok {
 		p.requeue(w, at, EventRetryScheduled, fmt.Sprintf(`{"available_at":%q}`, Time(at)))
-		p.release(w, false)
+		p.handBack(w)
 	}
 	return ok
+}
+
+// handBack gives permit and key back between two attempts, unless an earlier attempt left an effect that nobody has
+// confirmed: what the attempt after it says is about itself only.
+func (p *planner) handBack(w *work) {
+	w.now.PermitHeld = p.s.Unsettled[w.now.ID]
+	p.release(w, w.now.PermitHeld)
 }
 
 // retryAt is when the next attempt may start, and whether the budget and the deadline allow one.
@@ -134,7 +143,7 @@ func (p *planner) giveBack(w *work, consumed bool) {
 		w.now.AttemptsUsed--
 	}
 	p.requeue(w, w.now.AvailableAt, EventReturned, "")
-	p.release(w, false)
+	p.handBack(w)
 }
 
 // requeue takes a running task back to waiting.
@@ -154,15 +163,29 @@ func (p *planner) requeue(w *work, at time.Time, kind EventKind, detail string) 
 // staleReport answers a report whose attempt no longer runs: a repeat gets its first answer, anything else that can
 // prove its token is kept as evidence, and a stranger learns nothing.
 func (p *planner) staleReport(r *Report) ReportOutcome {
-	ended, ok := p.s.Attempts[AttemptKey{r.Task, r.AttemptNo}]
-	rules := p.s.Rules[r.Task]
-	if !ok || ended.Token != r.Token || rules.Application != r.Application {
+	ended, application, state, ok := p.ended(r)
+	if !ok || ended.Token != r.Token || application != r.Application {
 		return ReportOutcome{Refusal: engine.Refuse("lease_unknown", "no attempt with this number and token exists; claim again")}
 	}
 	digest := r.Digest()
-	if bytes.Equal(ended.Digest[:], digest[:]) {
+	if ended.Digest == digest {
 		return ReportOutcome{Status: ReportReplayed, TaskState: ended.TaskState}
 	}
-	p.ch.Late = append(p.ch.Late, LateWrite{r.Task, r.AttemptNo, digest, r.Outcome, "", r.Text})
-	return ReportOutcome{Status: ReportLate, TaskState: rules.State}
+	p.ch.Late = append(p.ch.Late, LateWrite{r.Task, r.AttemptNo, digest, r.Outcome, ended.Worker, r.Text})
+	return ReportOutcome{Status: ReportLate, TaskState: state}
+}
+
+// ended finds the attempt of a report that came too late: ended in this very plan, or before it. A client that sends
+// one report twice may well meet itself in one transaction.
+func (p *planner) ended(r *Report) (EndedAttempt, uint64, Public, bool) {
+	if w := p.tasks[r.Task]; w != nil {
+		for i := range p.ch.Attempts {
+			if a := &p.ch.Attempts[i]; a.Task == r.Task && a.No == r.AttemptNo {
+				return EndedAttempt{a.Outcome, a.Token, a.Digest, a.TaskState, a.Worker}, w.now.Application, w.public, true
+			}
+		}
+	}
+	ended, ok := p.s.Attempts[AttemptKey{r.Task, r.AttemptNo}]
+	rules := p.s.Rules[r.Task]
+	return ended, rules.Application, rules.State, ok
 }

@@ -68,6 +68,7 @@ type EndedAttempt struct {
 	Token     engine.ID
 	Digest    [32]byte
 	TaskState Public
+	Worker    string
 }
 
 // Resource is a held key: by a task, or by nobody while waiters are parked behind it.
@@ -108,6 +109,7 @@ type Snapshot struct {
 	Open      map[engine.ID]Task
 	Rules     map[engine.ID]Rules
 	Attempts  map[AttemptKey]EndedAttempt
+	Unsettled map[engine.ID]bool // running tasks with an earlier attempt whose outcome is UNKNOWN
 	Resources map[string]Resource
 	Waits     map[string][]KeyWait
 	Gates     map[engine.ID]bool // true: open

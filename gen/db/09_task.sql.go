@@ -605,7 +605,7 @@ func (q *Queries) ListAttempts(ctx context.Context, arg ListAttemptsParams) ([]A
 }
 
 const listAttemptsOf = `-- name: ListAttemptsOf :many
-SELECT task_id, attempt_no, outcome, task_state, token, report_digest, ended_at FROM attempt
+SELECT task_id, attempt_no, outcome, task_state, token, report_digest, worker FROM attempt
 WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id, attempt_no
 `
 
@@ -621,7 +621,7 @@ type ListAttemptsOfRow struct {
 	TaskState    uint8
 	Token        []byte
 	ReportDigest []byte
-	EndedAt      time.Time
+	Worker       []byte
 }
 
 // Ended attempts named by repeated or late reports.
@@ -653,7 +653,7 @@ func (q *Queries) ListAttemptsOf(ctx context.Context, arg ListAttemptsOfParams) 
 			&i.TaskState,
 			&i.Token,
 			&i.ReportDigest,
-			&i.EndedAt,
+			&i.Worker,
 		); err != nil {
 			return nil, err
 		}
@@ -779,7 +779,7 @@ func (q *Queries) ListClaimable(ctx context.Context, arg ListClaimableParams) ([
 
 const listDueTasks = `-- name: ListDueTasks :many
 SELECT task_id, application_id, queue_id, due_at FROM open_task FORCE INDEX (open_due)
-WHERE namespace_id = ? AND queue_id IN (/*SLICE:queue_ids*/?) AND state = ? AND due_at <= ? ORDER BY due_at LIMIT ?
+WHERE namespace_id = ? AND queue_id IN (/*SLICE:queue_ids*/?) AND state = ? AND due_at <= ? LIMIT ?
 `
 
 type ListDueTasksParams struct {
@@ -797,7 +797,9 @@ type ListDueTasksRow struct {
 	DueAt         *time.Time
 }
 
-// Due rows of one state: 2 lost leases, 3 delays that are over. Plain read; the lane decides under its locks.
+// Due rows of one state: 2 lost leases, 3 delays that are over. Plain read; the lane decides under its locks. No order
+// is asked for: each queue's rows come in index order, and a sort over all of them would cost a read of all of them
+// for every page.
 // lock: none.
 func (q *Queries) ListDueTasks(ctx context.Context, arg ListDueTasksParams) ([]ListDueTasksRow, error) {
 	query := listDueTasks
@@ -1752,6 +1754,109 @@ func (q *Queries) LockOpenTasks(ctx context.Context, arg LockOpenTasksParams) ([
 	var items []LockOpenTasksRow
 	for rows.Next() {
 		var i LockOpenTasksRow
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.ApplicationID,
+			&i.QueueID,
+			&i.State,
+			&i.StateVersion,
+			&i.Priority,
+			&i.AttemptNo,
+			&i.AttemptsUsed,
+			&i.MaxAttempts,
+			&i.LostPolicy,
+			&i.HasContract,
+			&i.PermitHeld,
+			&i.HandlerHash,
+			&i.AttemptTimeoutMs,
+			&i.InputBytes,
+			&i.AvailableAt,
+			&i.DeadlineAt,
+			&i.StartedAt,
+			&i.LeaseUntil,
+			&i.CancelRequestedAt,
+			&i.Token,
+			&i.Worker,
+			&i.ResourceKey,
+			&i.GateID,
+			&i.OwnerID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockParkedTasks = `-- name: LockParkedTasks :many
+SELECT task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held,
+       handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, cancel_requested_at, token, worker, resource_key, gate_id, owner_id
+FROM open_task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id FOR UPDATE SKIP LOCKED
+`
+
+type LockParkedTasksParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type LockParkedTasksRow struct {
+	TaskID            []byte
+	ApplicationID     uint64
+	QueueID           uint64
+	State             uint8
+	StateVersion      uint32
+	Priority          uint8
+	AttemptNo         uint16
+	AttemptsUsed      uint16
+	MaxAttempts       uint16
+	LostPolicy        uint8
+	HasContract       uint8
+	PermitHeld        uint8
+	HandlerHash       uint64
+	AttemptTimeoutMs  uint64
+	InputBytes        uint32
+	AvailableAt       time.Time
+	DeadlineAt        time.Time
+	StartedAt         *time.Time
+	LeaseUntil        *time.Time
+	CancelRequestedAt *time.Time
+	Token             []byte
+	Worker            []byte
+	ResourceKey       []byte
+	GateID            []byte
+	OwnerID           []byte
+}
+
+// Locks parked tasks that a freed key may wake; they may belong to other applications. One that another transaction
+// holds is passed over: it is being ended there, and that transaction asks for the key next and wakes who is first
+// then. Waiting for it here, with the key in hand, would be a deadlock.
+// lock: 9 task X, by primary key, SKIP LOCKED.
+func (q *Queries) LockParkedTasks(ctx context.Context, arg LockParkedTasksParams) ([]LockParkedTasksRow, error) {
+	query := lockParkedTasks
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LockParkedTasksRow
+	for rows.Next() {
+		var i LockParkedTasksRow
 		if err := rows.Scan(
 			&i.TaskID,
 			&i.ApplicationID,

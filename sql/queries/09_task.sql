@@ -7,6 +7,15 @@ SELECT task_id, application_id, queue_id, state, state_version, priority, attemp
        handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, cancel_requested_at, token, worker, resource_key, gate_id, owner_id
 FROM open_task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id FOR UPDATE;
 
+-- Locks parked tasks that a freed key may wake; they may belong to other applications. One that another transaction
+-- holds is passed over: it is being ended there, and that transaction asks for the key next and wakes who is first
+-- then. Waiting for it here, with the key in hand, would be a deadlock.
+-- lock: 9 task X, by primary key, SKIP LOCKED.
+-- name: LockParkedTasks :many
+SELECT task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held,
+       handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, cancel_requested_at, token, worker, resource_key, gate_id, owner_id
+FROM open_task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id FOR UPDATE SKIP LOCKED;
+
 -- Candidates of one claim in dispatch order: exact because the quota row is held, fenced again by UpdateOpenTasksStarted.
 -- lock: none.
 -- name: ListClaimable :many
@@ -16,11 +25,13 @@ FROM open_task FORCE INDEX (open_due)
 WHERE namespace_id = ? AND queue_id = ? AND state = 1 AND due_at >= sqlc.arg('from_due_at') AND handler_hash IN (sqlc.slice('handler_hashes'))
 ORDER BY due_at, task_id LIMIT ?;
 
--- Due rows of one state: 2 lost leases, 3 delays that are over. Plain read; the lane decides under its locks.
+-- Due rows of one state: 2 lost leases, 3 delays that are over. Plain read; the lane decides under its locks. No order
+-- is asked for: each queue's rows come in index order, and a sort over all of them would cost a read of all of them
+-- for every page.
 -- lock: none.
 -- name: ListDueTasks :many
 SELECT task_id, application_id, queue_id, due_at FROM open_task FORCE INDEX (open_due)
-WHERE namespace_id = ? AND queue_id IN (sqlc.slice('queue_ids')) AND state = ? AND due_at <= ? ORDER BY due_at LIMIT ?;
+WHERE namespace_id = ? AND queue_id IN (sqlc.slice('queue_ids')) AND state = ? AND due_at <= ? LIMIT ?;
 
 -- Open tasks whose total deadline has passed and that are not running (5 is the highest waiting state).
 -- lock: none.
@@ -99,7 +110,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- Ended attempts named by repeated or late reports.
 -- lock: none (never rewritten).
 -- name: ListAttemptsOf :many
-SELECT task_id, attempt_no, outcome, task_state, token, report_digest, ended_at FROM attempt
+SELECT task_id, attempt_no, outcome, task_state, token, report_digest, worker FROM attempt
 WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id, attempt_no;
 
 -- lock: 9 task X (new row). {many}
