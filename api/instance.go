@@ -6,6 +6,7 @@ import (
 	"github.com/orbitrun/orbit/api/auth"
 	"github.com/orbitrun/orbit/api/problem"
 	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/weave"
 	"github.com/orbitrun/orbit/gen/db"
 	httpapi "github.com/orbitrun/orbit/gen/http"
 )
@@ -27,7 +28,7 @@ func (s *Server) GetInstance(ctx context.Context, r httpapi.GetInstanceRequestOb
 		return nil, err
 	}
 	return httpapi.GetInstance200JSONResponse{
-		InstanceId: r.InstanceId, Definition: string(row.Definition), Version: int32(row.Version), State: instanceNames[row.State],
+		InstanceId: r.InstanceId, Definition: string(row.Definition), Version: int32(row.Version), State: httpapi.InstanceState(weave.InstanceState(row.State).String()),
 		Paused: row.Paused == 1, Revision: int64(row.Revision), ControlRevision: int64(row.ControlRevision), Reason: optional(row.Reason),
 		BusinessKey: optional(row.BusinessKey), CreatedAt: row.CreatedAt, DeadlineAt: row.DeadlineAt, EndedAt: row.EndedAt,
 		Input: row.Input, Output: row.Output,
@@ -51,7 +52,7 @@ func (s *Server) ListInstances(ctx context.Context, r httpapi.ListInstancesReque
 	out := httpapi.ListInstances200JSONResponse{}
 	for _, row := range rows {
 		out.Items = append(out.Items, httpapi.InstanceSummary{
-			InstanceId: idText(prefixInstance, row.InstanceID), Definition: string(row.Definition), Version: int32(row.Version), State: instanceNames[row.State],
+			InstanceId: idText(prefixInstance, row.InstanceID), Definition: string(row.Definition), Version: int32(row.Version), State: httpapi.InstanceState(weave.InstanceState(row.State).String()),
 			Paused: row.Paused == 1, Revision: int64(row.Revision), Reason: optional(row.Reason), BusinessKey: optional(row.BusinessKey),
 			CreatedAt: row.CreatedAt, DeadlineAt: row.DeadlineAt, EndedAt: row.EndedAt,
 		})

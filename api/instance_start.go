@@ -4,23 +4,29 @@ import (
 	"context"
 
 	"github.com/orbitrun/orbit/api/auth"
+	"github.com/orbitrun/orbit/api/lane"
 	"github.com/orbitrun/orbit/api/problem"
+	"github.com/orbitrun/orbit/api/store"
 	"github.com/orbitrun/orbit/engine/exact"
 	httpapi "github.com/orbitrun/orbit/gen/http"
 )
 
 // StartInstance starts one workflow, all or nothing. A replay answers with the first receipt's bytes.
 func (s *Server) StartInstance(ctx context.Context, r httpapi.StartInstanceRequestObject) (httpapi.StartInstanceResponseObject, error) {
-	out := s.Weave.Start(ctx, auth.CallerOf(ctx), []Start{start(ctx, r.Body, bodyOf(ctx).tree)})[0]
+	out := s.Weave.Start(ctx, auth.CallerOf(ctx), []*lane.Start{start(ctx, r.Body, bodyOf(ctx).tree)})[0]
 	if out.Refusal != nil {
 		return nil, out.Refusal
 	}
 	return frozen{201, out.Receipt, out.Replayed}, nil
 }
 
-func start(ctx context.Context, r *httpapi.InstanceStart, tree exact.Value) Start {
+func start(ctx context.Context, r *httpapi.InstanceStart, tree exact.Value) *lane.Start {
 	input, _ := tree.Get("input")
-	out := Start{Key: r.StartKey, Definition: r.Definition, BusinessKey: r.BusinessKey, Input: r.Input, InputDigest: input.Digest(), Traceparent: traceOf(ctx)}
+	c := auth.CallerOf(ctx)
+	out := &lane.Start{
+		Credential: c.Credential, Application: c.Application, InstanceID: store.NewID(), Key: r.StartKey, Definition: r.Definition,
+		BusinessKey: r.BusinessKey, Input: r.Input, InputDigest: input.Digest(), Traceparent: traceOf(ctx),
+	}
 	if r.Version != nil {
 		out.Version = uint32(*r.Version)
 	}
@@ -31,7 +37,7 @@ func start(ctx context.Context, r *httpapi.InstanceStart, tree exact.Value) Star
 func (s *Server) StartInstanceBatch(ctx context.Context, r httpapi.StartInstanceBatchRequestObject) (httpapi.StartInstanceBatchResponseObject, error) {
 	b := bodyOf(ctx)
 	out := httpapi.StartInstanceBatch200JSONResponse{Items: make([]httpapi.InstanceBatchOutcome, len(r.Body.Items))}
-	var good []Start
+	var good []*lane.Start
 	var places []int
 	for i := range r.Body.Items {
 		if refused := b.itemProblem(i); refused != nil {

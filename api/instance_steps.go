@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/orbitrun/orbit/api/auth"
+	"github.com/orbitrun/orbit/engine/weave"
 	"github.com/orbitrun/orbit/gen/db"
 	httpapi "github.com/orbitrun/orbit/gen/http"
 )
@@ -59,7 +60,7 @@ func (s *Server) stepTasks(ctx context.Context, instance db.Instance) (map[strin
 
 func stepModel(row db.Step, task []byte) httpapi.Step {
 	out := httpapi.Step{
-		StepNo: int32(row.StepNo), Name: string(row.Name), Kind: kindNames[row.Kind], State: stepNames[row.State], Version: int64(row.Version),
+		StepNo: int32(row.StepNo), Name: string(row.Name), Kind: httpapi.StepKind(weave.KindOf(row.Kind)), State: httpapi.StepState(weave.StepState(row.State).String()), Version: int64(row.Version),
 		ActivationNo: int32(row.ActivationNo), Reason: optional(row.Reason), SettledAt: row.SettledAt, Output: row.Output,
 	}
 	if len(task) > 0 {

@@ -28,10 +28,7 @@ var (
 	waitNames = map[pulse.State]httpapi.TaskWaitsFor{
 		pulse.Queued: "WORKER", pulse.Delayed: "TIME", pulse.Blocked: "RESOURCE_KEY", pulse.Gated: "GATE", pulse.Review: "REVIEW",
 	}
-	lostNames     = map[pulse.LostPolicy]httpapi.TaskLostPolicy{pulse.LostReview: "REVIEW", pulse.LostRetry: "RETRY"}
-	instanceNames = map[uint8]httpapi.InstanceState{1: "RUNNING", 2: "SUCCEEDED", 3: "FAILED", 4: "CANCELLED", 5: "NEEDS_REVIEW", 6: "CANCELLING"}
-	stepNames     = map[uint8]httpapi.StepState{1: "WAITING", 2: "ACTIVE", 3: "SUCCEEDED", 4: "FAILED", 5: "CANCELLED", 6: "NEEDS_REVIEW", 7: "SKIPPED"}
-	kindNames     = map[uint8]httpapi.StepKind{1: "TASK", 2: "SEQUENCE", 3: "BRANCH", 4: "PARALLEL", 5: "TIMER", 6: "SIGNAL", 7: "POLL"}
+	lostNames = map[pulse.LostPolicy]httpapi.TaskLostPolicy{pulse.LostReview: "REVIEW", pulse.LostRetry: "RETRY"}
 )
 
 // Prefixes of typed ids.

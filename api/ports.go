@@ -10,6 +10,7 @@ import (
 
 	"github.com/orbitrun/orbit/api/auth"
 	"github.com/orbitrun/orbit/api/lane"
+	"github.com/orbitrun/orbit/api/store"
 )
 
 // Pulse runs task operations; the lanes implement it. Nothing here returns an error: whatever goes wrong, the database
@@ -39,37 +40,11 @@ type ClaimAnswer struct {
 
 // Weave runs workflow operations.
 type Weave interface {
-	// Publish writes a checked document as an immutable version (weave.md Definition).
-	Publish(ctx context.Context, caller auth.Caller, document []byte) PublishOutcome
+	// Publish judges a document and writes it as an immutable version. The key is optional. A refusal named
+	// definition_invalid comes with the findings.
+	Publish(ctx context.Context, caller auth.Caller, document []byte, key string) store.Publication
 	// Start starts instances; each has its own receipt or refusal.
-	Start(ctx context.Context, caller auth.Caller, items []Start) []StartOutcome
+	Start(ctx context.Context, caller auth.Caller, items []*lane.Start) []lane.StartOutcome
 	// Check judges a document as Publish would, against the queues that exist, and writes nothing.
 	Check(ctx context.Context, caller auth.Caller, document []byte) ([]definition.Problem, error)
-}
-
-// PublishOutcome is the frozen receipt of a publication, or what is wrong with it.
-type PublishOutcome struct {
-	Receipt  []byte
-	Replayed bool
-	Findings []definition.Problem // errors of the document; then Receipt is nil
-	Refusal  *engine.Refusal
-}
-
-// Start is one instance to start.
-type Start struct {
-	Key         string // start key, exact bytes, unique per application
-	Definition  string
-	Version     uint32 // 0: the latest at this moment, fixed by the receipt
-	BusinessKey string // empty: none
-	Input       []byte // exact JSON
-	InputDigest [32]byte
-	Traceparent string
-}
-
-// StartOutcome is the frozen receipt of a start, or its refusal.
-type StartOutcome struct {
-	Instance engine.ID
-	Receipt  []byte
-	Replayed bool
-	Refusal  *engine.Refusal
 }

@@ -32,12 +32,16 @@ func (s *Server) ValidateWorkflow(ctx context.Context, r httpapi.ValidateWorkflo
 
 // PublishWorkflow accepts a version for ever. Refuses: definition_invalid with every error, version_conflict.
 func (s *Server) PublishWorkflow(ctx context.Context, r httpapi.PublishWorkflowRequestObject) (httpapi.PublishWorkflowResponseObject, error) {
-	out := s.Weave.Publish(ctx, auth.CallerOf(ctx), r.Body.Document)
+	key := ""
+	if r.Params.IdempotencyKey != nil {
+		key = *r.Params.IdempotencyKey
+	}
+	out := s.Weave.Publish(ctx, auth.CallerOf(ctx), r.Body.Document, key)
 	switch {
+	case out.Refusal != nil && definition.Refused(out.Problems):
+		return nil, invalidDefinition(out.Problems)
 	case out.Refusal != nil:
 		return nil, out.Refusal
-	case definition.Refused(out.Findings):
-		return nil, invalidDefinition(out.Findings)
 	}
 	return frozen{201, out.Receipt, out.Replayed}, nil
 }

@@ -349,9 +349,11 @@ func (e SourceKind) Valid() bool {
 // Defines values for StepKind.
 const (
 	BRANCH   StepKind = "BRANCH"
+	CHILD    StepKind = "CHILD"
+	MAP      StepKind = "MAP"
 	PARALLEL StepKind = "PARALLEL"
 	POLL     StepKind = "POLL"
-	SEQUENCE StepKind = "SEQUENCE"
+	SCOPE    StepKind = "SCOPE"
 	SIGNAL   StepKind = "SIGNAL"
 	TASK     StepKind = "TASK"
 	TIMER    StepKind = "TIMER"
@@ -362,11 +364,15 @@ func (e StepKind) Valid() bool {
 	switch e {
 	case BRANCH:
 		return true
+	case CHILD:
+		return true
+	case MAP:
+		return true
 	case PARALLEL:
 		return true
 	case POLL:
 		return true
-	case SEQUENCE:
+	case SCOPE:
 		return true
 	case SIGNAL:
 		return true
@@ -1299,6 +1305,11 @@ type InstanceReceipt struct {
 	//
 	// Example: inst_0193a5c01d5b7c2e8f4a6b1c2d3e4f51
 	InstanceId InstanceId `json:"instance_id"`
+
+	// Revision Revision after the first advance.
+	//
+	// Example: 2
+	Revision int64 `json:"revision"`
 
 	// State The state at acceptance.
 	State InstanceReceiptState `json:"state"`
@@ -3091,7 +3102,7 @@ type ListWorkflowsParams struct {
 
 // PublishWorkflowParams defines parameters for PublishWorkflow.
 type PublishWorkflowParams struct {
-	// IdempotencyKey Accepted for uniformity; name and version already identify a publication.
+	// IdempotencyKey With one, the same key never publishes two things. Name and version already identify a publication.
 	IdempotencyKey *OptionalIdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
