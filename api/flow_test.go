@@ -20,7 +20,7 @@ func TestOneTaskThroughTheWholeSurface(t *testing.T) {
 	n.queue("work")
 	input := `{ "amount" : 1.10, "big":123456789012345678901234567890123456789,"s":"<é>" }`
 	first := n.post("/v1/tasks", fmt.Sprintf(submission, "k1", input)).is(201)
-	again := n.post("/v1/tasks", fmt.Sprintf(submission, "k1", ` {"s":"<é>", "amount":1.1, "big":123456789012345678901234567890123456789}`)).is(201)
+	again := n.post("/v1/tasks", fmt.Sprintf(submission, "k1", ` {"s":"<é>", "amount":1.10, "big":123456789012345678901234567890123456789}`)).is(201)
 	if !bytes.Equal(first.body, again.body) || first.header.Get("Orbit-Replayed") != "" || again.header.Get("Orbit-Replayed") != "true" {
 		t.Errorf("a replay differs: %s %s", first.body, again.body)
 	}
@@ -66,8 +66,10 @@ func TestOneTaskThroughTheWholeSurface(t *testing.T) {
 	}
 	var events httpapi.TaskEventList
 	n.get(task + "/events?limit=2").is(200).into(&events)
-	n.get(task + "/events?limit=2&cursor=" + events.NextCursor).is(200).into(&events)
-	if len(events.Items) != 1 || events.Items[0].Kind != "SUCCEEDED" {
+	second := "/events?limit=2&cursor=" + events.NextCursor
+	events = httpapi.TaskEventList{}
+	n.get(task + second).is(200).into(&events)
+	if len(events.Items) != 1 || events.Items[0].Kind != "SUCCEEDED" || events.NextCursor != "" {
 		t.Errorf("events: %+v", events)
 	}
 	var source httpapi.TaskSource
@@ -156,7 +158,9 @@ func TestListsAndCursors(t *testing.T) {
 	}
 	var queues httpapi.QueueList
 	n.get("/v1/queues?limit=1").is(200).into(&queues)
-	n.get("/v1/queues?limit=1&cursor=" + queues.NextCursor).is(200).into(&queues)
+	first := queues.NextCursor
+	queues = httpapi.QueueList{}
+	n.get("/v1/queues?limit=1&cursor=" + first).is(200).into(&queues)
 	if len(queues.Items) != 1 || queues.Items[0].Name != "work" || queues.NextCursor != "" || queues.Items[0].Depth.Ready != 5 || queues.Items[0].Depth.Running != 2 {
 		t.Errorf("second page of queues: %+v", queues)
 	}
