@@ -15,6 +15,7 @@ import (
 	"time"
 
 	orbit "github.com/orbitrun/orbit/sdk"
+	"github.com/orbitrun/orbit/sdk/flow"
 	"github.com/orbitrun/orbit/sdk/internal/fake"
 	"github.com/orbitrun/orbit/sdk/worker"
 )
@@ -290,6 +291,57 @@ func TestT18HangingHandlersAreOfferedNothing(t *testing.T) {
 	time.Sleep(300 * time.Millisecond)
 	if r.Count("QUEUED") != 3 || len(r.Requests("/v1/claims")) != 1 {
 		t.Errorf("%d queued after %d claims", r.Count("QUEUED"), len(r.Requests("/v1/claims")))
+	}
+}
+
+func TestTypedHandlersFollowTheFlowReference(t *testing.T) {
+	type order struct {
+		Total flow.Number `json:"total"`
+	}
+	type invoice struct {
+		Amount flow.Number `json:"amount"`
+		Note   string      `json:"note"`
+	}
+	ref := flow.Handler[order, invoice]("q", "h", "1")
+	s := fake.New(t)
+	client, err := orbit.New(s.URL, "orb_test", orbit.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	w := worker.New(client, worker.Options{PollWait: 50 * time.Millisecond, Middleware: []worker.Middleware{named(&seen, "outer"), named(&seen, "inner")}})
+	worker.HandleRef(w, ref, func(_ context.Context, _ *worker.Task, in order) (invoice, error) {
+		return invoice{in.Total, "<thanks>"}, nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+
+	task, err := orbit.SubmitTo(ctx, client, ref, order{"1.10"}, orbit.Submission{Deadline: time.Hour, AttemptTimeout: time.Minute, Retry: orbit.Once()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := task.Wait(ctx)
+	if err != nil || out != (invoice{"1.10", "<thanks>"}) {
+		t.Errorf("%+v %v", out, err)
+	}
+	if strings.Join(seen, " ") != "outer inner" {
+		t.Errorf("middleware ran as %v", seen)
+	}
+	wrong := s.Add(`{"total":"many"}`)
+	eventually(t, "input that does not fit fails", func() bool { return s.Task(wrong).State == "FAILED" })
+	if outcome, code := last(s.Task(wrong)); outcome != "FAILED" || code != "input_invalid" {
+		t.Errorf("%s %s", outcome, code)
+	}
+}
+
+func named(seen *[]string, name string) worker.Middleware {
+	return func(next worker.HandlerFunc) worker.HandlerFunc {
+		return func(ctx context.Context, task *worker.Task) (raw, error) {
+			*seen = append(*seen, name)
+			return next(ctx, task)
+		}
 	}
 }
 
