@@ -88,7 +88,7 @@ func drain(ctx context.Context, r *run) error {
 		return err
 	}
 	var done atomic.Int64
-	failed := make(chan error, exchanges)
+	failed := make(chan error, r.exchanges())
 	began := time.Now()
 	stop := r.work(ctx, []string{"bench"}, func(claimed) { done.Add(1) }, func(err error) { failed <- err })
 	err := until(ctx, &done, r.N, failed, r.openTasks)
@@ -102,7 +102,7 @@ func drain(ctx context.Context, r *run) error {
 func latency(ctx context.Context, r *run) error {
 	var mu sync.Mutex
 	started := map[string]time.Time{}
-	failed := make(chan error, exchanges)
+	failed := make(chan error, r.exchanges())
 	stop := r.work(ctx, []string{"bench"}, func(c claimed) { mu.Lock(); started[c.TaskID] = time.Now(); mu.Unlock() }, func(err error) { failed <- err })
 	defer stop()
 	time.Sleep(time.Second)

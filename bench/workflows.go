@@ -49,7 +49,7 @@ func flood(ctx context.Context, r *run) error {
 		return errors.Join(err, fmt.Errorf("%d instances are open; run against an idle application", before))
 	}
 	var ends atomic.Int64
-	failed := make(chan error, exchanges)
+	failed := make(chan error, r.exchanges())
 	stop := r.work(ctx, stepHandlers, func(c claimed) {
 		if c.Handler == "step_three" {
 			ends.Add(1)
@@ -73,7 +73,7 @@ func oneByOne(ctx context.Context, r *run) error {
 	if err := r.publish(ctx); err != nil {
 		return err
 	}
-	failed := make(chan error, exchanges)
+	failed := make(chan error, r.exchanges())
 	stop := r.work(ctx, stepHandlers, func(claimed) {}, func(err error) { failed <- err })
 	defer stop()
 	time.Sleep(time.Second)
