@@ -23,7 +23,7 @@ gen: ## Generate: SQL methods (sqlc), server and clients (oapi-codegen), printed
 	tools/tool.sh oapi-codegen -config gen/http.cfg.yaml api/openapi.yaml
 	tools/tool.sh oapi-codegen -config gen/client.cfg.yaml api/openapi.yaml
 	tools/tool.sh oapi-codegen -config sdk/internal/rest.cfg.yaml api/openapi.yaml
-	go test ./docs -run TestPrinted -count=1 -update
+	go test ./docs -run TestPrintedTables -count=1 -update
 
 .PHONY: gen-check
 gen-check: ## Generate again and fail when a committed file changes
