@@ -7,6 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/orbitrun/orbit/engine"
+
 	"github.com/orbitrun/orbit/api/lane"
 	"github.com/orbitrun/orbit/api/runner"
 	"github.com/orbitrun/orbit/api/tx"
@@ -17,7 +19,10 @@ func (n *Node) assemble() {
 	m := newInstruments(n.metrics.Registry)
 	n.writer.Observe = m.transaction
 	var scan *runner.Runner
-	n.lanes = lane.New(n.writer, n.reader, nil, lane.Options{
+	flows := lane.NewWorkflows(n.writer, n.opt.Name, func(_ uint64, instance engine.ID, err error) {
+		n.opt.Log.Error("a workflow cannot be advanced; it is tried again later", "instance", instance.Text("inst"), "error", err)
+	})
+	n.lanes = lane.New(n.writer, n.reader, flows, lane.Options{
 		Observe:    m.lane,
 		OnDelayed:  func(namespace uint64, at time.Time) { scan.Note(namespace, at) },
 		OnInternal: func(err error) { n.opt.Log.Error("a transaction failed", "error", err) },

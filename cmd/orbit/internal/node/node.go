@@ -155,6 +155,7 @@ func (n *Node) shell() api.Options {
 	verifier := auth.NewVerifier(n.reader)
 	return api.Options{
 		Reader: n.reader, Writer: n.writer, Verifier: verifier, Service: auth.NewService(n.writer, n.reader, verifier),
-		Queues: api.NewQueues(n.reader), Pulse: api.Lanes{Set: n.lanes}, Metrics: n.metrics, Log: n.opt.Log, Build: n.opt.Build,
+		Queues: api.NewQueues(n.reader), Pulse: api.Lanes{Set: n.lanes},
+		Weave: api.Workflows{Set: n.lanes, Writer: n.writer, Reader: n.reader}, Metrics: n.metrics, Log: n.opt.Log, Build: n.opt.Build,
 	}
 }
