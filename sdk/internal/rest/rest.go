@@ -311,9 +311,11 @@ func (e SourceKind) Valid() bool {
 // Defines values for StepKind.
 const (
 	BRANCH   StepKind = "BRANCH"
+	CHILD    StepKind = "CHILD"
+	MAP      StepKind = "MAP"
 	PARALLEL StepKind = "PARALLEL"
 	POLL     StepKind = "POLL"
-	SEQUENCE StepKind = "SEQUENCE"
+	SCOPE    StepKind = "SCOPE"
 	SIGNAL   StepKind = "SIGNAL"
 	TASK     StepKind = "TASK"
 	TIMER    StepKind = "TIMER"
@@ -324,11 +326,15 @@ func (e StepKind) Valid() bool {
 	switch e {
 	case BRANCH:
 		return true
+	case CHILD:
+		return true
+	case MAP:
+		return true
 	case PARALLEL:
 		return true
 	case POLL:
 		return true
-	case SEQUENCE:
+	case SCOPE:
 		return true
 	case SIGNAL:
 		return true
@@ -597,9 +603,9 @@ type AttemptNo = int32
 // Example: SUCCEEDED
 type AttemptOutcome string
 
-// AttemptToken Random fencing token of one attempt, 32 lower-case hex digits. Whoever holds it may report.
+// AttemptToken Fencing token of one attempt, opaque and random. Whoever holds it may report.
 //
-// Example: 7d3f0c1e9a5b48d2b6c4e1f2a3958470
+// Example: AAECAwQFBgcICQoLDA0ODxAREhMUFRYX
 type AttemptToken = string
 
 // CancelReceipt What the cancel met. QUEUED tasks end at once; RUNNING ones are asked, and the worker's answer decides.
@@ -739,9 +745,9 @@ type ClaimedTask struct {
 	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
 	TaskId TaskId `json:"task_id"`
 
-	// Token Random fencing token of one attempt, 32 lower-case hex digits. Whoever holds it may report.
+	// Token Fencing token of one attempt, opaque and random. Whoever holds it may report.
 	//
-	// Example: 7d3f0c1e9a5b48d2b6c4e1f2a3958470
+	// Example: AAECAwQFBgcICQoLDA0ODxAREhMUFRYX
 	Token AttemptToken `json:"token"`
 
 	// Traceparent W3C trace context of the submission.
@@ -776,13 +782,13 @@ type Completion struct {
 	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
 	TaskId TaskId `json:"task_id"`
 
-	// Token Random fencing token of one attempt, 32 lower-case hex digits. Whoever holds it may report.
+	// Token Fencing token of one attempt, opaque and random. Whoever holds it may report.
 	//
-	// Example: 7d3f0c1e9a5b48d2b6c4e1f2a3958470
+	// Example: AAECAwQFBgcICQoLDA0ODxAREhMUFRYX
 	Token AttemptToken `json:"token"`
 }
 
-// CompletionBatch Up to 256 reports; each item stands for itself. With `claim`, the next tasks come in the same request and transaction.
+// CompletionBatch Up to 256 reports; each item stands for itself. With `claim`, the next tasks come in the same request and transaction; wait_ms is not used there, so that no report's answer is held back.
 type CompletionBatch struct {
 	// Claim What a worker can take.
 	Claim *ClaimRequest `json:"claim,omitempty"`
@@ -1066,6 +1072,11 @@ type InstanceReceipt struct {
 	//
 	// Example: inst_0193a5c01d5b7c2e8f4a6b1c2d3e4f51
 	InstanceId InstanceId `json:"instance_id"`
+
+	// Revision Revision after the first advance.
+	//
+	// Example: 2
+	Revision int64 `json:"revision"`
 
 	// State The state at acceptance.
 	State InstanceReceiptState `json:"state"`
@@ -1437,9 +1448,9 @@ type Renewal struct {
 	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
 	TaskId TaskId `json:"task_id"`
 
-	// Token Random fencing token of one attempt, 32 lower-case hex digits. Whoever holds it may report.
+	// Token Fencing token of one attempt, opaque and random. Whoever holds it may report.
 	//
-	// Example: 7d3f0c1e9a5b48d2b6c4e1f2a3958470
+	// Example: AAECAwQFBgcICQoLDA0ODxAREhMUFRYX
 	Token AttemptToken `json:"token"`
 }
 
@@ -2667,7 +2678,7 @@ type ListWorkflowsParams struct {
 
 // PublishWorkflowParams defines parameters for PublishWorkflow.
 type PublishWorkflowParams struct {
-	// IdempotencyKey Accepted for uniformity; name and version already identify a publication.
+	// IdempotencyKey With one, the same key never publishes two things. Name and version already identify a publication.
 	IdempotencyKey *OptionalIdempotencyKeyParam `json:"Idempotency-Key,omitempty"`
 }
 
