@@ -39,6 +39,3 @@ func printValue(p *render.Printer, v any, fields ...render.Field) error {
 	}
 	return p.Body(out)
 }
-
-// payload shows a user's JSON in a record: whole, on one line.
-func payload(raw json.RawMessage) string { return string(raw) }

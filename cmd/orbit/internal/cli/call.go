@@ -159,6 +159,14 @@ func (on *Session) noAnswer(ctx context.Context, cause error) error {
 	return &Unreachable{on.url, cause}
 }
 
+// Ended turns the end of a context met while waiting into the failure it is.
+func (on *Session) Ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return on.ended(ctx)
+	}
+	return err
+}
+
 // ended tells a time-out given by the user from an interruption.
 func (on *Session) ended(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
