@@ -39,3 +39,12 @@ func printValue(p *render.Printer, v any, fields ...render.Field) error {
 	}
 	return p.Body(out)
 }
+
+// shown decodes and prints an answer.
+func shown[T any](on *cli.Session, answer cli.Answer, fields func(T) []render.Field) error {
+	v, err := cli.Decode[T](answer)
+	if err != nil {
+		return err
+	}
+	return show(on, answer, fields(v))
+}

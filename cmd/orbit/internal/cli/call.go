@@ -191,3 +191,9 @@ func decode(body []byte, into any) error {
 	}
 	return nil
 }
+
+// Decode reads an answer of Once.
+func Decode[T any](answer Answer) (v T, err error) {
+	err = decode(answer.Body, &v)
+	return v, err
+}
