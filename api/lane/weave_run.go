@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/orbitrun/orbit/engine"
@@ -68,7 +69,7 @@ func (w *Workflows) together(ctx context.Context, namespace uint64, starts []*St
 // own transaction and not the node.
 func recovered(err *error) {
 	if r := recover(); r != nil {
-		*err = fmt.Errorf("weave: %v", r)
+		*err = fmt.Errorf("weave: %v\n%s", r, debug.Stack())
 	}
 }
 

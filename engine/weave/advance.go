@@ -18,8 +18,11 @@ const (
 // successor does not fit, the whole round waits and only what was collected stays.
 func (p *planner) advance() {
 	was := p.round
-	if p.body(p.def.Body) == finished && p.now.State == InstanceRunning {
+	switch at := p.body(p.def.Body); {
+	case at == finished && p.now.State == InstanceRunning:
 		p.complete()
+	case at == stuck:
+		p.review("step_unresolved") // nobody would ever look at it again
 	}
 	if p.expired {
 		p.review("instance_deadline")

@@ -25,7 +25,7 @@ const (
 	ActivationUnknown Class = "ACTIVATION_UNKNOWN" // of no activation of this instance
 	TaskMismatch      Class = "TASK_MISMATCH"      // not the task of its activation
 	StateInvalid      Class = "STATE_INVALID"      // no result a task can have
-	StepMismatch      Class = "STEP_MISMATCH"      // its activation is current, but the step never started
+	StepMismatch      Class = "STEP_MISMATCH"      // its activation is current, but the step never started or the instance has ended around it
 	OutputUnreadable  Class = "OUTPUT_UNREADABLE"  // the output is not JSON within the bounds
 )
 
@@ -76,7 +76,7 @@ func (p *planner) classify(r *Result) Class {
 		return StepIsSettled
 	case s.State == StepReview:
 		return StepInReview
-	case s.State != StepActive:
+	case s.State != StepActive, p.now.State.Terminal():
 		return StepMismatch
 	}
 	return p.kind(a.Step).collect(p, p.node(a.Step), r)
