@@ -7,6 +7,7 @@
 //	w3   10 tasks a second: submit call, submit to handler start, submit to result seen
 //	w4   n workflows of three tasks in a row, 32 starters; ends when the store shows none left
 //	w4lat  the same, one at a time: start call to result
+//	front  w2 behind 10,000 tasks of one held resource key, as a ratio to a clean queue
 //
 // Beside the rate stands what an item costs: CPU milliseconds of server, worker and database, rows written, statements
 // and commits. Absolute times of a shared machine mean little; the costs and ratios of one run do.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,12 +23,19 @@ func submitSingle(ctx context.Context, r *run) error {
 
 const batchItems = 32
 
-// submitAll submits n tasks in batches and checks every item: a batch is not atomic.
+// submitAll submits the run's tasks in batches.
 func (r *run) submitAll(ctx context.Context, callers int) error {
-	return parallel((r.N+batchItems-1)/batchItems, callers, func(b int) error {
+	return r.submitRange(ctx, 0, r.N, callers, nil)
+}
+
+// submitRange submits tasks from … to−1 in batches and checks every item: a batch is not atomic. extra overrides fields.
+func (r *run) submitRange(ctx context.Context, from, to, callers int, extra map[string]any) error {
+	return parallel((to-from+batchItems-1)/batchItems, callers, func(b int) error {
 		var items []map[string]any
-		for i := b * batchItems; i < min(r.N, (b+1)*batchItems); i++ {
-			items = append(items, r.submission(i))
+		for i := from + b*batchItems; i < min(to, from+(b+1)*batchItems); i++ {
+			item := r.submission(i)
+			maps.Copy(item, extra)
+			items = append(items, item)
 		}
 		var out struct {
 			Items []struct {
