@@ -19,12 +19,8 @@ import (
 	"github.com/orbitrun/orbit/engine/exact"
 )
 
-const (
-	// bodyTime bounds how long a body may trickle in.
-	bodyTime = 10 * time.Second
-	// wrapperDepth is how much deeper than a payload the request around it may nest: object, list, item.
-	wrapperDepth = 4
-)
+// wrapperDepth is how much deeper than a payload the request around it may nest: object, list, item.
+const wrapperDepth = 4
 
 // body is a request body that passed every check: its text, its exact tree, and the items that failed on their own.
 type body struct {
@@ -44,7 +40,7 @@ func (b *body) release() {
 }
 
 // readBody reads and judges the body of an operation, text first and shape second; nil when the operation takes none.
-func readBody(op *operation, c echo.Context) (*body, error) {
+func readBody(op *operation, c echo.Context, within time.Duration) (*body, error) {
 	r := c.Request()
 	if op.body == nil {
 		return nil, refuseBody(r)
@@ -53,7 +49,7 @@ func readBody(op *operation, c echo.Context) (*body, error) {
 		return nil, err
 	}
 	b := &body{text: buffers.Get().(*bytes.Buffer)}
-	if err := receive(c, op.bodyMax, b.text); err != nil {
+	if err := receive(c, op.bodyMax, within, b.text); err != nil {
 		b.release()
 		return nil, err
 	}
@@ -83,25 +79,32 @@ func headers(r *http.Request) error {
 	return nil
 }
 
-// receive reads at most limit bytes within bodyTime. A body that says beforehand that it is too large is not read.
-func receive(c echo.Context, limit int64, into *bytes.Buffer) error {
-	r := c.Request()
-	tooLarge := problem.New("body_too_large", fmt.Sprintf("the operation takes at most %d bytes", limit))
-	tooLarge.Limit, tooLarge.Current = limit, max(r.ContentLength, limit+1)
-	if r.ContentLength > limit {
-		c.Response().Header().Set("Connection", "close")
-		return tooLarge
+// receive reads at most limit bytes in the time given. A body that says beforehand that it is too large is not read.
+// The clock is stopped only for a body that arrived: net/http reads on behind a refusal, and must not wait there.
+func receive(c echo.Context, limit int64, within time.Duration, into *bytes.Buffer) error {
+	r, clock := c.Request(), http.NewResponseController(c.Response().Writer)
+	_ = clock.SetReadDeadline(time.Now().Add(within)) // not supported by test recorders, which do not trickle either
+	n := limit + 1
+	var err error
+	if r.ContentLength <= limit {
+		n, err = io.Copy(into, io.LimitReader(r.Body, limit+1))
 	}
-	clock := http.NewResponseController(c.Response().Writer)
-	_ = clock.SetReadDeadline(time.Now().Add(bodyTime)) // not supported by test recorders, which do not trickle either
-	n, err := io.Copy(into, io.LimitReader(r.Body, limit+1))
+	if refused := received(n, limit, r.ContentLength, err); refused != nil {
+		c.Response().Header().Set("Connection", "close")
+		return refused
+	}
 	_ = clock.SetReadDeadline(time.Time{})
+	return nil
+}
+
+// received judges a body by its length and the error that ended it; a typed nil never leaves.
+func received(n, limit, announced int64, err error) error {
 	switch {
 	case n > limit:
-		c.Response().Header().Set("Connection", "close")
+		tooLarge := problem.New("body_too_large", fmt.Sprintf("the operation takes at most %d bytes", limit))
+		tooLarge.Limit, tooLarge.Current = limit, max(announced, n)
 		return tooLarge
 	case isTimeout(err):
-		c.Response().Header().Set("Connection", "close")
 		return problem.New("request_timeout", "the body did not arrive in time")
 	case err != nil:
 		return problem.New("body_missing", "the body ended early").WithCause(err)

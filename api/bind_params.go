@@ -23,7 +23,7 @@ func (s *Server) check(next echo.HandlerFunc) echo.HandlerFunc {
 		if len(faults) > 0 {
 			return problem.FromFaults(faults)
 		}
-		if st.body, err = readBody(st.op, c); err != nil {
+		if st.body, err = readBody(st.op, c, s.BodyTime); err != nil {
 			return err
 		}
 		defer st.body.release()

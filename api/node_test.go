@@ -29,7 +29,7 @@ type node struct {
 	url     string
 }
 
-func newNode(t testing.TB) *node {
+func newNode(t testing.TB, change ...func(*api.Options)) *node {
 	t.Helper()
 	d := dbtest.New(t)
 	writer, err := tx.Open(d.DSN(), 4)
@@ -45,11 +45,15 @@ func newNode(t testing.TB) *node {
 	set := lane.New(writer, reader, lane.NewWorkflows(writer, "node-1", nil), lane.Options{OnInternal: func(err error) { t.Error("internal:", err) }})
 	t.Cleanup(set.Close)
 	n := &node{TB: t, db: d, service: service, admin: admin, log: &bytes.Buffer{}}
-	n.Server, err = api.New(api.Options{
+	options := api.Options{
 		Reader: reader, Writer: writer, Verifier: verifier, Service: service, Queues: api.NewQueues(reader), Pulse: api.Lanes{Set: set},
 		Weave: api.Workflows{Set: set, Writer: writer, Reader: reader}, Metrics: telemetry.New("test", "none"),
 		Log: slog.New(slog.NewJSONHandler(n.log, nil)), Build: httpapi.Version{Version: "test"},
-	})
+	}
+	for _, f := range change {
+		f(&options)
+	}
+	n.Server, err = api.New(options)
 	must(t, err)
 	server := httptest.NewUnstartedServer(n.Handler())
 	server.Config = n.HTTP(n.Handler())

@@ -35,6 +35,7 @@ type Options struct {
 
 	InFlightMax int           // requests at the same time; default 8192
 	Timeout     time.Duration // of one operation, long polls on top; default 30 s
+	BodyTime    time.Duration // how long a body may trickle in; default 10 s
 }
 
 // Server is the HTTP shell of one node.
@@ -55,6 +56,9 @@ func New(o Options) (*Server, error) {
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 30 * time.Second
+	}
+	if o.BodyTime == 0 {
+		o.BodyTime = 10 * time.Second
 	}
 	if o.Ready == nil {
 		o.Ready = o.Reader.PingContext

@@ -43,6 +43,12 @@ func (k Key) String() string {
 	return fmt.Sprintf("%s%016x%016x_(secret)", keyPrefix, k.Namespace, k.Credential)
 }
 
+// MarshalText keeps the secret out of structured logs.
+func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// GoString keeps it out of %#v.
+func (k Key) GoString() string { return k.String() }
+
 // Hash is what is stored.
 func (k Key) Hash() [32]byte { return sha256.Sum256(k.Secret[:]) }
 
