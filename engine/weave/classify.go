@@ -86,7 +86,7 @@ func (p *planner) confirm(r *Result, class Class) {
 	c := Confirmation{Task: r.Task, Version: r.Version, State: InboxConfirmed, Classification: string(class)}
 	if class.Quarantined() {
 		c.State = InboxQuarantined
-		p.review("result_quarantined")
+		p.contradict(reasonQuarantined)
 	}
 	p.confirmed, p.collected = append(p.confirmed, c), append(p.collected, r)
 }
@@ -99,6 +99,24 @@ func (p *planner) trust() {
 		return
 	}
 	if c.Kind != CheckpointRoot || !c.Activation.Zero() || c.StepVersion > p.steps[RootStep].Version {
-		p.review("checkpoint_contradiction")
+		p.contradict(reasonCheckpoint)
 	}
+}
+
+const (
+	reasonQuarantined = "result_quarantined"
+	reasonCheckpoint  = "checkpoint_contradiction"
+)
+
+// contradict hands the instance to a person. One that is stopping stays so, but does not end on contradicting facts.
+func (p *planner) contradict(reason string) {
+	p.review(reason)
+	if p.now.State == InstanceCancelling {
+		p.now.Reason = reason
+	}
+}
+
+// contradicted reports whether facts contradict each other and nobody has decided about it.
+func (p *planner) contradicted() bool {
+	return p.now.Reason == reasonQuarantined || p.now.Reason == reasonCheckpoint
 }

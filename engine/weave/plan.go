@@ -146,7 +146,10 @@ func (p *planner) stop(kind StopKind, reason string) {
 		return
 	}
 	if p.now.Stop == StopNone {
-		p.now.Stop, p.now.StopRequestedAt, p.now.Reason = kind, p.g.Now, reason
+		p.now.Stop, p.now.StopRequestedAt = kind, p.g.Now
+		if !p.contradicted() {
+			p.now.Reason = reason
+		}
 	}
 	p.closeGate()
 }

@@ -1,9 +1,9 @@
 package weave
 
 // settleStop closes an instance whose stop is frozen: what never started is skipped, what is in flight is waited for,
-// and only when every outcome is known does the instance end. An unknown effect never ends by itself.
+// and only when every outcome is known does the instance end. An unknown effect or a contradiction never ends by itself.
 func (p *planner) settleStop() {
-	waiting := false
+	waiting := p.contradicted()
 	for i := 1; i < len(p.steps); i++ {
 		switch s := &p.steps[i]; {
 		case s.State == StepWaiting && !p.spend():
