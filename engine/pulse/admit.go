@@ -60,6 +60,11 @@ func (p *planner) admit(s *Submission) *work {
 	p.ch.Events = append(p.ch.Events, EventWrite{Task: task.ID, No: 1, Kind: EventSubmitted})
 	if task.State == Delayed {
 		p.ch.DelayedUntil = append(p.ch.DelayedUntil, QueueTime{task.Queue, task.AvailableAt})
+	} else if task.ResourceKey != "" {
+		// Behind a key that is held the task would only be met, and moved away, by every claim's candidate list.
+		if r := p.resource(task.ResourceKey); !r.free(task.ID) {
+			p.park(w, r)
+		}
 	}
 	return w
 }
