@@ -1,0 +1,32 @@
+package conversion
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/orbitrun/orbit/sdk/worker"
+)
+
+// Codes of permanent failures: the same file fails the same way however often it is tried.
+const (
+	CodeUnsupportedKind = "unsupported_kind" // no text and no image this example knows
+	CodeTooLarge        = "too_large"        // more bytes or pixels than one task may hold in memory
+	CodeDamaged         = "damaged"          // begins like an image and is none
+	CodeSourceMissing   = "source_missing"   // the file is gone
+	CodeSourceChanged   = "source_changed"   // other bytes than when the instance was started: start a new one
+	CodeStagingMissing  = "staging_missing"  // somebody removed what convert had made
+)
+
+func permanent(code, format string, arguments ...any) error {
+	return worker.Permanent(fmt.Errorf(format, arguments...), code)
+}
+
+// trouble sorts an error of the file system: a file that is not there stays away, everything else (a full disk, a stale
+// mount, too many open files) may pass and is worth another attempt.
+func trouble(err error, missing string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return worker.Permanent(err, missing)
+	}
+	return worker.Retryable(err)
+}
