@@ -49,7 +49,9 @@ func instanceWatch(s *cli.Settings) *cobra.Command {
 	var f watchFlags
 	cmd := &cobra.Command{
 		Use: "watch ID", Short: "Wait for the end of an instance", Args: cobra.ExactArgs(1), Long: "Wait for the end of an instance." + watchLong,
-		RunE: s.Online(func(ctx context.Context, on *cli.Session, args []string) error { return watchInstance(ctx, on, args[0], f) }),
+		RunE: s.Online(func(ctx context.Context, on *cli.Session, args []string) error {
+			return watchInstance(ctx, on, args[0], f)
+		}),
 	}
 	f.attach(cmd)
 	return cmd

@@ -103,7 +103,9 @@ func profileSet(s *cli.Settings) *cobra.Command {
 func profileUse(s *cli.Settings) *cobra.Command {
 	return &cobra.Command{
 		Use: "use NAME", Short: "Make a profile the current one", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return change(s, args[0], func(f *cli.File) { f.Current = args[0] }) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return change(s, args[0], func(f *cli.File) { f.Current = args[0] })
+		},
 	}
 }
 

@@ -78,7 +78,9 @@ func graphInstance(ctx context.Context, on *cli.Session, id string) error {
 // published reads a version and rebuilds it as the engine does, so that a
 // document altered on the way is noticed.
 func published(ctx context.Context, on *cli.Session, name string, version int32) (*definition.Definition, error) {
-	v, _, err := cli.Read[client.WorkflowVersion](ctx, on, func(ctx context.Context) (*http.Response, error) { return on.API.GetWorkflowVersion(ctx, name, version) })
+	v, _, err := cli.Read[client.WorkflowVersion](ctx, on, func(ctx context.Context) (*http.Response, error) {
+		return on.API.GetWorkflowVersion(ctx, name, version)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (on *Session) Batch(ctx context.Context, lines []Line, send func(ctx contex
 		if err != nil || len(again) == 0 || attempt >= on.retries {
 			return out, err
 		}
-		if err := Sleep(ctx, backoff(attempt, wait)); err != nil {
+		if err := Sleep(ctx, Backoff(attempt, wait)); err != nil {
 			return out, on.ended(ctx)
 		}
 		pending = again
@@ -66,7 +66,7 @@ func (on *Session) batchOnce(ctx context.Context, lines []Line, pending []int, o
 		if item.Problem == nil {
 			continue
 		}
-		if refused := ItemRefusal(item.Problem); passing(refused) {
+		if refused := ItemRefusal(item.Problem); Passing(refused) {
 			again, trouble = append(again, at), refused
 		}
 	}

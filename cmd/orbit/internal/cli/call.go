@@ -110,17 +110,17 @@ func (on *Session) Once(ctx context.Context, request Request) (Answer, error) {
 func (on *Session) Again(ctx context.Context, request Request) (Answer, error) {
 	for attempt := 0; ; attempt++ {
 		answer, err := on.Once(ctx, request)
-		if attempt >= on.retries || !passing(err) {
+		if attempt >= on.retries || !Passing(err) {
 			return answer, err
 		}
-		if Sleep(ctx, backoff(attempt, err)) != nil {
+		if Sleep(ctx, Backoff(attempt, err)) != nil {
 			return answer, on.ended(ctx)
 		}
 	}
 }
 
-// passing reports trouble that may be over soon.
-func passing(err error) bool {
+// Passing reports trouble that may be over soon.
+func Passing(err error) bool {
 	var refused *Refusal
 	var unreachable *Unreachable
 	if errors.As(err, &refused) {
@@ -129,9 +129,9 @@ func passing(err error) bool {
 	return errors.As(err, &unreachable)
 }
 
-// backoff doubles from 100 ms to 5 s, with jitter so that many clients do not
+// Backoff doubles from 100 ms to 5 s, with jitter so that many clients do not
 // come back together, and obeys the server's advice when that is longer.
-func backoff(attempt int, err error) time.Duration {
+func Backoff(attempt int, err error) time.Duration {
 	d := min(100*time.Millisecond<<min(attempt, 10), 5*time.Second)
 	var refused *Refusal
 	if errors.As(err, &refused) {
@@ -169,6 +169,9 @@ func (on *Session) Ended(ctx context.Context, err error) error {
 
 // ended tells a time-out given by the user from an interruption.
 func (on *Session) ended(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && on.limit == 0 {
+		return &Unreachable{on.url, ctx.Err()} // a limit of the command's own
+	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &Failure{ExitTimedOut, fmt.Sprintf("timed out after %s (--timeout); a command may have been done, repeat it with the same key to see", on.limit)}
 	}

@@ -53,4 +53,6 @@ func (p *Progress) Done() {
 	}
 }
 
-func (p *Progress) rate() float64 { return float64(p.count) / max(time.Since(p.begun).Seconds(), 0.001) }
+func (p *Progress) rate() float64 {
+	return float64(p.count) / max(time.Since(p.begun).Seconds(), 0.001)
+}

@@ -61,7 +61,9 @@ func quote(b *strings.Builder, line string, x Finding) {
 
 // markWidth is the length of the word or path the finding begins at.
 func markWidth(rest []rune) int {
-	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_.-[]", r) }
+	word := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_.-[]", r)
+	}
 	n := 0
 	if len(rest) > 0 && rest[0] == '"' {
 		for n = 1; n < len(rest) && rest[n] != '"'; n++ {
