@@ -6,10 +6,6 @@ import (
 	orbit "github.com/orbitrun/orbit/sdk"
 )
 
-// reportTime is how long the last reports may take after all handlers have ended. A server that does not answer for so
-// long is down, and a process that is told to end must end.
-const reportTime = 15 * time.Second
-
 // drain ends the worker (Run).
 func (w *Worker) drain() error {
 	w.update(func() {
@@ -24,7 +20,7 @@ func (w *Worker) drain() error {
 		w.update(w.interrupt)
 		if !w.idleWithin(w.o.StopTimeout) {
 			w.update(w.abandon)
-			w.idleWithin(reportTime)
+			w.idleWithin(w.o.ReportTimeout)
 		}
 	}
 	return w.left()
@@ -65,6 +61,7 @@ func (w *Worker) abandon() {
 func (w *Worker) left() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.stopped = true
 	if n := len(w.held); n > 0 {
 		w.log.Error("worker stopped with attempts unreported", "attempts", n)
 		return &UnreportedError{n}

@@ -93,3 +93,23 @@ func TestTaskThatWaitsTooLongHereIsReturned(t *testing.T) {
 	close(hang)
 	eventually(t, "all are done", func() bool { return r.Count("SUCCEEDED") == 13 })
 }
+
+func TestWorkerThatCannotReportSaysSoAndFallsSilent(t *testing.T) {
+	r := &rig{Server: fake.New(t)}
+	for range 1000 {
+		r.Misfortune(fake.Fault{Path: "/v1/completions", Before: true, Status: 503})
+	}
+	r.run(t, worker.Options{DrainTimeout: 50 * time.Millisecond, StopTimeout: time.Millisecond, ReportTimeout: 100 * time.Millisecond},
+		func(context.Context, *worker.Task) (raw, error) { return raw(`1`), nil })
+	r.Add(`1`)
+	eventually(t, "it tries", func() bool { return len(r.Requests("/v1/completions")) > 0 })
+	unreported, ok := errors.AsType[*worker.UnreportedError](r.stop())
+	if !ok || unreported.Attempts != 1 {
+		t.Fatalf("%+v", unreported)
+	}
+	before := len(r.Requests("/v1/completions"))
+	time.Sleep(300 * time.Millisecond)
+	if after := len(r.Requests("/v1/completions")); after > before+1 { // one may have been on its way
+		t.Errorf("%d requests after Run has returned", after-before)
+	}
+}

@@ -128,6 +128,9 @@ func (w *Worker) again(r *report, err error) {
 // unanswered puts the reports of a failed request back, unchanged and in front. What is wrong with one of them must not
 // hold up the others: after a refusal of the whole request each goes alone.
 func (w *Worker) unanswered(batch []*report, err error) {
+	if w.stopped {
+		return
+	}
 	w.log.Warn("reports not answered, repeating them", "reports", len(batch), "error", err)
 	refusal, ok := errors.AsType[*orbit.Error](err)
 	if ok && !orbit.Repeatable(err) && aboutContent(refusal.Status) {

@@ -38,6 +38,9 @@ type Options struct {
 	// StopTimeout is how long they have after that, their contexts being cancelled with ErrDraining. What then still runs
 	// is reported as UNKNOWN. Default 5 s.
 	StopTimeout time.Duration
+	// ReportTimeout is how long the last reports may take after that. A server that does not answer for so long is down,
+	// and a process that is told to end must end. Default 15 s.
+	ReportTimeout time.Duration
 
 	Middleware []Middleware // the first is the outermost
 	Hooks      Hooks
@@ -61,6 +64,7 @@ func (o Options) withDefaults() Options {
 	set(&o.PollWait, 3*time.Second)
 	set(&o.DrainTimeout, 30*time.Second)
 	set(&o.StopTimeout, 5*time.Second)
+	set(&o.ReportTimeout, 15*time.Second)
 	set(&o.Prefetch, min(o.Concurrency, claimMax))
 	o.Prefetch = max(o.Prefetch, 0)
 	if o.Name == "" {

@@ -36,6 +36,7 @@ type Worker struct {
 	polling   bool
 	renewing  bool
 	draining  bool
+	stopped   bool          // Run has returned; nothing starts any more
 	idle      chan struct{} // closed when draining and nothing is left
 	wakeAt    time.Time     // when somebody looks again because a pause is over
 
@@ -93,6 +94,9 @@ func (w *Worker) update(change func()) {
 // advance starts whatever can start now. It is called with the lock after every change of the state, so nothing waits
 // for a tick.
 func (w *Worker) advance() {
+	if w.stopped {
+		return
+	}
 	for w.running < w.o.Concurrency && len(w.ready) > 0 {
 		go w.work(w.next())
 	}
