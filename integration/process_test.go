@@ -50,7 +50,7 @@ func newDatabase(t *testing.T) *database {
 	d := &database{t: t, name: fmt.Sprintf("it-%d-%d", os.Getpid(), time.Now().UnixNano()%1e6)}
 	t.Cleanup(func() { d.script("wipe") })
 	d.up()
-	run(t, binary(t), "migrate", "apply", "--url", d.DSN)
+	run(t, binary(t), "migrate", "apply", "--database-url", d.DSN)
 	return d
 }
 
@@ -90,7 +90,7 @@ type node struct {
 func serve(t *testing.T, d *database, listen string) *node {
 	t.Helper()
 	n := &node{t: t, log: &bytes.Buffer{}}
-	n.cmd = exec.Command(binary(t), "serve", "--url", d.DSN, "--listen", listen, "--admin", "")
+	n.cmd = exec.Command(binary(t), "serve", "--database-url", d.DSN, "--listen", listen, "--admin", "")
 	n.cmd.Stderr = n.log
 	out, err := n.cmd.StdoutPipe()
 	must(t, err)
@@ -128,7 +128,7 @@ func (n *node) stop() {
 
 // key makes a key with every scope.
 func (d *database) key() string {
-	out := run(d.t, binary(d.t), "admin", "bootstrap", "--url", d.DSN, "--namespace", "it", "--application", "it", "--output", "json")
+	out := run(d.t, binary(d.t), "admin", "bootstrap", "--database-url", d.DSN, "--namespace", "it", "--application", "it", "--output", "json")
 	return jsonField(d.t, out, "key")
 }
 
@@ -138,7 +138,7 @@ func (d *database) healthy() {
 	var out []byte
 	for range 20 {
 		var err error
-		out, err = exec.Command(binary(d.t), "doctor", "--url", d.DSN, "--output", "json").Output()
+		out, err = exec.Command(binary(d.t), "doctor", "--database-url", d.DSN, "--output", "json").Output()
 		if err == nil {
 			return
 		}

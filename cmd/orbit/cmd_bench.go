@@ -28,7 +28,7 @@ table on standard error is for reading. Run it against a server that does nothin
 
 Examples:
   orbit bench -w w2 -n 20000
-  orbit bench -w all --dsn "$ORBIT_DATABASE_URL" --server-pid 123 --db-pid 456`,
+  orbit bench -w all --database-url "$ORBIT_DATABASE_URL" --server-pid 123 --db-pid 456`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list := strings.Split(workloads, ",")
@@ -48,7 +48,7 @@ Examples:
 	flags.StringVar(&o.Key, "key", "", "key with every scope (default: ORBIT_KEY)")
 	flags.IntVar(&o.ServerPid, "server-pid", 0, "process whose CPU counts as the server's")
 	flags.IntVar(&o.DBPid, "db-pid", 0, "process whose CPU counts as the database's")
-	flags.StringVar(&o.DSN, "dsn", "", "database whose counters are read (default: ORBIT_DATABASE_URL)")
+	flags.StringVar(&o.DSN, "database-url", "", "database whose counters are read (default: ORBIT_DATABASE_URL)")
 	flags.StringVar(&o.Settings, "settings", "", "text that the result lines carry")
 	flags.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "bound of one workload")
 	cmd.PreRun = func(*cobra.Command, []string) {

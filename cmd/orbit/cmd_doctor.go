@@ -30,7 +30,7 @@ Exit codes: 0 healthy, 1 findings, 2 trouble.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dsn == "" {
-				return errors.New("no database: set ORBIT_DATABASE_URL or --url")
+				return errors.New("no database: set ORBIT_DATABASE_URL or --database-url")
 			}
 			reader, err := tx.OpenReader(dsn, 2)
 			if err != nil {
@@ -47,8 +47,8 @@ Exit codes: 0 healthy, 1 findings, 2 trouble.`,
 			return printFindings(cmd, found, output)
 		},
 	}
-	cmd.Flags().StringVar(&dsn, "url", os.Getenv("ORBIT_DATABASE_URL"), "database address (default: ORBIT_DATABASE_URL)")
-	cmd.Flags().Lookup("url").DefValue = "" // the help text must not print a password
+	cmd.Flags().StringVar(&dsn, "database-url", os.Getenv("ORBIT_DATABASE_URL"), "database address (default: ORBIT_DATABASE_URL)")
+	cmd.Flags().Lookup("database-url").DefValue = "" // the help text must not print a password
 	cmd.Flags().StringVar(&output, "output", "table", "table or json")
 	return cmd
 }

@@ -44,11 +44,11 @@ Exit codes: 0 fine, 1 something was found (pending, drift, lint), 2 usage or tro
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.url, "url", os.Getenv("ORBIT_DATABASE_URL"), "database address (default: ORBIT_DATABASE_URL)")
-	flags.StringVar(&f.devURL, "dev-url", "", "server for scratch databases (default: the server of --url)")
+	flags.StringVar(&f.url, "database-url", os.Getenv("ORBIT_DATABASE_URL"), "database address (default: ORBIT_DATABASE_URL)")
+	flags.StringVar(&f.devURL, "dev-url", "", "server for scratch databases (default: the server of --database-url)")
 	flags.StringVar(&f.dir, "dir", "", "folder with schema/ and migrations/ (default: embedded; diff and hash: ./sql)")
 	flags.StringVar(&f.output, "output", "table", "output format: table or json")
-	flags.Lookup("url").DefValue = "" // the help text must not print a password
+	flags.Lookup("database-url").DefValue = "" // the help text must not print a password
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if f.output != "table" && f.output != "json" {
 			return fmt.Errorf("--output %q: use table or json", f.output)

@@ -56,7 +56,7 @@ func (s *migrateSession) run(args ...string) (int, string) {
 	s.t.Helper()
 	var out, progress bytes.Buffer
 	cmd := migrateCommand()
-	cmd.SetArgs(append(args, "--url", s.url, "--dir", s.dir))
+	cmd.SetArgs(append(args, "--database-url", s.url, "--dir", s.dir))
 	cmd.SetOut(&out)
 	cmd.SetErr(&progress)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true

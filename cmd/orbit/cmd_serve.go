@@ -27,7 +27,7 @@ type nodeFlags struct {
 
 func (f *nodeFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the API; port 0 picks a free one")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:7460", "address of the API; port 0 picks a free one")
 	flags.StringVar(&f.admin, "admin", "127.0.0.1:0", "address of metrics and profiler, without keys: keep it on loopback; empty: none")
 	flags.StringVar(&f.name, "node", "", "name of the node in audit records (default: host name and process id)")
 	flags.BoolVar(&f.profiler, "profiler", false, "serve /debug/pprof on the admin address")
@@ -78,7 +78,7 @@ The schema must be the one this binary was built for: run "orbit migrate apply" 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dsn == "" {
-				return errors.New("no database: set ORBIT_DATABASE_URL or --url to user:password@tcp(host:port)/database")
+				return errors.New("no database: set ORBIT_DATABASE_URL or --database-url to user:password@tcp(host:port)/database")
 			}
 			log, err := f.logger(cmd.ErrOrStderr())
 			if err != nil {
@@ -94,7 +94,7 @@ The schema must be the one this binary was built for: run "orbit migrate apply" 
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&dsn, "url", os.Getenv("ORBIT_DATABASE_URL"), "database address (default: ORBIT_DATABASE_URL)")
-	cmd.Flags().Lookup("url").DefValue = "" // the help text must not print a password
+	cmd.Flags().StringVar(&dsn, "database-url", os.Getenv("ORBIT_DATABASE_URL"), "database address (default: ORBIT_DATABASE_URL)")
+	cmd.Flags().Lookup("database-url").DefValue = "" // the help text must not print a password
 	return cmd
 }

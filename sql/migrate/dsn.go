@@ -20,7 +20,7 @@ var ErrNoDatabase = errors.New("the address names no database: end it with /NAME
 // address says is kept. Errors never repeat the address, because it holds a password.
 func ParseAddress(address string) (*mysql.Config, error) {
 	if address == "" {
-		return nil, errors.New("no database address: set ORBIT_DATABASE_URL or pass --url")
+		return nil, errors.New("no database address: set ORBIT_DATABASE_URL or pass --database-url")
 	}
 	cfg, err := mysql.ParseDSN(driverSpelling(address))
 	if err != nil {
