@@ -65,11 +65,12 @@ type Published struct {
 
 // Result is the output of an instance.
 type Result struct {
-	Kind   string `json:"kind"`
-	Title  string `json:"title"`
-	File   string `json:"file"`
-	SHA256 string `json:"sha256"`
-	Bytes  int64  `json:"bytes"`
+	_      flow.Contract `flow:"name=converted"`
+	Kind   string        `json:"kind"`
+	Title  string        `json:"title"`
+	File   string        `json:"file"`
+	SHA256 string        `json:"sha256"`
+	Bytes  int64         `json:"bytes"`
 }
 
 // Handlers are the three typed references that the definition and the worker share.
