@@ -16,6 +16,14 @@ type work struct {
 	sub    *Submission // of a fresh task
 }
 
+// state is what callers see of the task at this point of the plan.
+func (w *work) state() Public {
+	if w.gone {
+		return w.public
+	}
+	return w.now.State.Public()
+}
+
 type planner struct {
 	s     *Snapshot
 	b     *Batch
@@ -106,9 +114,7 @@ type verdict struct {
 // settle applies a verdict: version, event, counters, full row, stream and inbox, all from one place.
 func (p *planner) settle(w *work, v verdict) {
 	from := w.now.State.Public()
-	if w.now.State == Blocked {
-		p.leave(w)
-	}
+	blocked := w.now.State == Blocked
 	to, ok := Next(from, v.on)
 	if !ok {
 		panic(fmt.Sprintf("pulse: %s cannot %s", from, v.on))
@@ -125,7 +131,11 @@ func (p *planner) settle(w *work, v verdict) {
 		w.gone = true
 		p.usage.close(&w.now)
 	}
-	p.release(w, v.unknown)
+	if blocked {
+		p.leave(w) // it neither held the key nor was woken for it, so nobody else's turn has come
+	} else {
+		p.release(w, v.unknown)
+	}
 	p.end(endKey{to, w.now.Version, v.attemptNo, v.code}, w.now.ID)
 	p.ch.Stream = append(p.ch.Stream, StreamWrite{w.now.Application, w.now.Queue, w.now.ID, to, w.now.Version})
 	if !w.now.Owner.Zero() {

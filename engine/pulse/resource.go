@@ -42,10 +42,9 @@ func (p *planner) release(w *work, unknown bool) {
 	}
 }
 
-// wake brings back the first waiter of every freed key: one, however often the key was freed.
+// wake brings back the first waiter of every freed key.
 func (p *planner) wake() {
-	slices.Sort(p.freed)
-	for _, key := range slices.Compact(p.freed) {
+	for _, key := range p.freed {
 		r := p.resource(key)
 		for _, wait := range p.s.Waits[key] {
 			if !r.Holder.Zero() || p.woken(wait) {

@@ -178,14 +178,16 @@ func (p *planner) staleReport(r *Report) ReportOutcome {
 // ended finds the attempt of a report that came too late: ended in this very plan, or before it. A client that sends
 // one report twice may well meet itself in one transaction.
 func (p *planner) ended(r *Report) (EndedAttempt, uint64, Public, bool) {
-	if w := p.tasks[r.Task]; w != nil {
-		for i := range p.ch.Attempts {
-			if a := &p.ch.Attempts[i]; a.Task == r.Task && a.No == r.AttemptNo {
-				return EndedAttempt{a.Outcome, a.Token, a.Digest, a.TaskState, a.Worker}, w.now.Application, w.public, true
-			}
+	for i := range p.ch.Attempts {
+		if a := &p.ch.Attempts[i]; a.Task == r.Task && a.No == r.AttemptNo {
+			w := p.tasks[r.Task]
+			return EndedAttempt{a.Outcome, a.Token, a.Digest, a.TaskState, a.Worker}, w.now.Application, w.state(), true
 		}
 	}
 	ended, ok := p.s.Attempts[AttemptKey{r.Task, r.AttemptNo}]
 	rules := p.s.Rules[r.Task]
+	if w := p.tasks[r.Task]; w != nil {
+		return ended, rules.Application, w.state(), ok
+	}
 	return ended, rules.Application, rules.State, ok
 }
