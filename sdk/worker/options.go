@@ -28,7 +28,7 @@ type Options struct {
 	Name        string        // what the worker calls itself, for people; default host/pid
 
 	// Prefetch is the most tasks claimed ahead of a free handler. How many really are depends on how fast the handlers
-	// are compared with the round trip. Default Concurrency, at most 64; negative is none.
+	// are compared with the round trip. Default twice Concurrency, at most 128; negative is none.
 	Prefetch int
 	// PollWait is how long an idle claim waits for a task. A drain lets it end, because a claim that is cut off may have
 	// started tasks. Default 3 s, at most 30 s.
@@ -65,7 +65,7 @@ func (o Options) withDefaults() Options {
 	set(&o.DrainTimeout, 30*time.Second)
 	set(&o.StopTimeout, 5*time.Second)
 	set(&o.ReportTimeout, 15*time.Second)
-	set(&o.Prefetch, min(o.Concurrency, claimMax))
+	set(&o.Prefetch, min(2*o.Concurrency, 2*claimMax))
 	o.Prefetch = max(o.Prefetch, 0)
 	if o.Name == "" {
 		host, _ := os.Hostname() // an unknown host is an empty one: the name is for people only
