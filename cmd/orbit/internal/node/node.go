@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"time"
 
 	httpapi "github.com/orbitrun/orbit/gen/http"
@@ -56,12 +57,21 @@ type Node struct {
 // sentence (O15).
 func Open(ctx context.Context, opt Options) (*Node, error) {
 	opt = opt.withDefaults()
+	relaxCollector()
 	n := &Node{opt: opt, metrics: telemetry.New(opt.Build.Version, opt.Build.Commit)}
 	if err := n.open(ctx); err != nil {
 		n.close()
 		return nil, err
 	}
 	return n, nil
+}
+
+// relaxCollector lets the heap grow to five times what lives: a node's live heap is a few tens of megabytes and its
+// garbage short-lived, so the default would collect many times a second. GOGC, when set, wins.
+func relaxCollector() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 func (o Options) withDefaults() Options {
