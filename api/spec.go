@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -122,6 +121,3 @@ func (o *operation) readBody(op *openapi3.Operation) error {
 	o.body, err = shape.Compile(op.RequestBody.Value.Content.Get("application/json").Schema)
 	return err
 }
-
-// hasPath reports whether the operation's path names a parameter; used to find operations that act on one object.
-func (o *operation) hasPath(name string) bool { return strings.Contains(o.path, ":"+name) }

@@ -37,10 +37,10 @@ func writerOf(t reflect.Type) writer {
 }
 
 func build(t reflect.Type) writer {
-	switch {
-	case t == rawType:
+	switch t {
+	case rawType:
 		return appendRaw
-	case t == timeOf:
+	case timeOf:
 		return appendTime
 	}
 	switch t.Kind() {
