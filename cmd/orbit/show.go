@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/orbitrun/orbit/cmd/orbit/internal/cli"
 	"github.com/orbitrun/orbit/cmd/orbit/internal/render"
@@ -19,11 +20,11 @@ func showOne[T any](ctx context.Context, on *cli.Session, fields func(T) []rende
 
 // show prints an answer that was read already.
 func show(on *cli.Session, answer cli.Answer, fields []render.Field) error {
+	if answer.Replayed {
+		fmt.Fprintln(on.Err, "replayed: this key was used before, and this is the first answer")
+	}
 	if on.Out.JSON {
 		return on.Out.Body(answer.Body)
-	}
-	if answer.Replayed {
-		fields = append(fields, render.Field{Name: "replayed", Value: "yes: this key was used before, and this is the first answer"})
 	}
 	return on.Out.Record(fields...)
 }

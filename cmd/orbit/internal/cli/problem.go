@@ -60,10 +60,14 @@ func (r *Refusal) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", r.Code, render.Clean(text(r.Detail, r.Title)))
 	for _, f := range value(r.Errors) {
-		if f.Pointer == "" && f.Detail == value(r.Detail) {
+		same := f.Code == r.Code && f.Detail == value(r.Detail) // one field at fault: only its place is new
+		if same && f.Pointer == "" {
 			continue
 		}
-		fmt.Fprintf(&b, "\n  %s %s  %s: %s", f.In, render.Clean(f.Pointer), f.Code, render.Clean(f.Detail))
+		fmt.Fprintf(&b, "\n  %s %s", f.In, render.Clean(f.Pointer))
+		if !same {
+			fmt.Fprintf(&b, "  %s: %s", f.Code, render.Clean(f.Detail))
+		}
 	}
 	if r.Subject != nil {
 		fmt.Fprintf(&b, "\n  in the way: %s", render.Clean(*r.Subject))
