@@ -87,11 +87,12 @@ type batch struct {
 	texts     [][]byte
 	errs      []error
 	replayed  []bool
+	passing   []bool // the server itself turned the item away, for a moment
 }
 
 func (b *batch) add(key string, text []byte, err error) {
 	b.keys, b.texts = append(b.keys, key), append(b.texts, text)
-	b.errs, b.replayed = append(b.errs, err), append(b.replayed, false)
+	b.errs, b.replayed, b.passing = append(b.errs, err), append(b.replayed, false), append(b.passing, false)
 }
 
 // run sends all items, and those that were turned away for a passing reason again, with the same keys and bytes. into
@@ -145,6 +146,7 @@ func (b *batch) round(ctx context.Context, indexes []int, into func(i int) any) 
 	_, err := b.client.do(ctx, call{operation: b.operation, key: b.keys[indexes[0]], out: &answer,
 		build: func() (*http.Request, error) { return b.send(body) }})
 	for n, i := range indexes {
+		b.passing[i] = false
 		switch {
 		case err != nil:
 			b.errs[i] = b.itemError(i, err)
@@ -152,7 +154,7 @@ func (b *batch) round(ctx context.Context, indexes []int, into func(i int) any) 
 			b.errs[i] = &UnknownError{Operation: b.operation, Key: b.keys[i], Err: errors.New("the answer has no outcome for this item")}
 		default:
 			b.errs[i] = answer.Items[n].settle(into(i))
-			b.replayed[i] = answer.Items[n].Replayed
+			b.replayed[i], b.passing[i] = answer.Items[n].Replayed, Repeatable(b.errs[i])
 		}
 	}
 }
@@ -165,12 +167,12 @@ func (b *batch) itemError(i int, err error) error {
 	return err
 }
 
-// repeatable keeps the items that the server itself turned away for a moment. Items of an unanswered request are not
-// among them: do has already asked as long as it may.
+// repeatable keeps the items worth another round. Those of an unanswered request are not among them: do has already
+// asked as long as it may.
 func (b *batch) repeatable(open []int) []int {
 	var again []int
 	for _, i := range open {
-		if refusal, ok := b.errs[i].(*Error); ok && Repeatable(refusal) {
+		if b.passing[i] {
 			again = append(again, i)
 		}
 	}

@@ -153,6 +153,19 @@ func TestT11BatchHasOneOutcomePerItem(t *testing.T) {
 	}
 }
 
+func TestBatchItemsTurnedAwayForAMomentAreAskedAgain(t *testing.T) {
+	s, c := pair(t)
+	busy := `{"items":[{"problem":{"code":"busy","status":503,"title":"t"}},{"problem":{"code":"queue_draining","status":409,"title":"t"}}]}`
+	s.Misfortune(fake.Fault{Path: "/v1/task-batches", Before: true, Status: 200, Body: busy})
+	outcomes, err := c.SubmitBatch(t.Context(), []orbit.Submission{submission("a"), submission("b")})
+	if outcomes[0].Err != nil || outcomes[0].Receipt.TaskID == "" || !orbit.HasCode(outcomes[1].Err, "queue_draining") || !orbit.HasCode(err, "queue_draining") {
+		t.Errorf("%+v %v", outcomes, err)
+	}
+	if again := string(s.Requests("/v1/task-batches")[1].Body); strings.Contains(again, `"b"`) || !strings.Contains(again, `"a"`) {
+		t.Errorf("asked again for %s", again)
+	}
+}
+
 func TestBatchLargerThanARequestIsSplitByBytes(t *testing.T) {
 	s, c := pair(t)
 	items := make([]orbit.Submission, 8)

@@ -55,7 +55,8 @@ type InstanceReceipt struct {
 	InstanceID string        `json:"instance_id"`
 	Definition string        `json:"definition"`
 	Version    int           `json:"version"`
-	State      InstanceState `json:"state"` // at acceptance
+	State      InstanceState `json:"state"`    // at acceptance
+	Revision   int64         `json:"revision"` // after the first advance
 	AcceptedAt time.Time     `json:"accepted_at"`
 	DeadlineAt time.Time     `json:"deadline_at"`
 	Replayed   bool          `json:"-"`
