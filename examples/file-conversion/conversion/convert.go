@@ -2,6 +2,7 @@ package conversion
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/orbitrun/orbit/sdk/worker"
 )
@@ -24,7 +25,7 @@ var converters = map[string]struct {
 func (f *Folders) Convert(ctx context.Context, _ *worker.Task, in ConvertInput) (Artifact, error) {
 	converter, known := converters[in.Kind]
 	if !known {
-		return Artifact{}, permanent(CodeUnsupportedKind, "kind %q", in.Kind)
+		return Artifact{}, permanent(CodeUnsupportedKind, fmt.Errorf("kind %q", in.Kind))
 	}
 	content, err := f.source(in.Path, in.SHA256)
 	if err != nil {

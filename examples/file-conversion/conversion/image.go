@@ -7,8 +7,6 @@ import (
 	"image/png"
 
 	"golang.org/x/image/draw"
-
-	"github.com/orbitrun/orbit/sdk/worker"
 )
 
 const (
@@ -35,13 +33,13 @@ func thumbnail(content []byte, encode func(*bytes.Buffer, image.Image) error) ([
 	}
 	picture, _, err := image.Decode(bytes.NewReader(content))
 	if err != nil {
-		return nil, worker.Permanent(err, CodeDamaged)
+		return nil, permanent(CodeDamaged, err)
 	}
 	small := image.NewNRGBA(fitted(picture.Bounds()))
 	draw.CatmullRom.Scale(small, small.Bounds(), picture, picture.Bounds(), draw.Src, nil)
 	var b bytes.Buffer
 	if err := encode(&b, small); err != nil {
-		return nil, worker.Permanent(err, CodeDamaged)
+		return nil, permanent(CodeDamaged, err)
 	}
 	return b.Bytes(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	_ "image/gif"  // decoders register themselves
 	_ "image/jpeg" // as above
@@ -11,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -41,7 +43,7 @@ func (f *Folders) Inspect(_ context.Context, _ *worker.Task, in Source) (Inspect
 		return out, err
 	}
 	if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
-		return Inspected{}, permanent(CodeUnsupportedKind, "%s is neither text in UTF-8 nor PNG, JPEG or GIF", in.Path)
+		return Inspected{}, permanent(CodeUnsupportedKind, fmt.Errorf("%s is neither text in UTF-8 nor PNG, JPEG or GIF", in.Path))
 	}
 	out.Kind = KindText
 	if extension := strings.ToLower(path.Ext(in.Path)); extension == ".md" || extension == ".markdown" {
@@ -55,6 +57,9 @@ func (f *Folders) Inspect(_ context.Context, _ *worker.Task, in Source) (Inspect
 
 // source reads a file and makes sure that it is still the one the instance was started for.
 func (f *Folders) source(name, digest string) ([]byte, error) {
+	if !filepath.IsLocal(name) {
+		return nil, permanent(CodePathOutside, fmt.Errorf("the path %q leaves the input folder", name))
+	}
 	file, err := f.In.Open(name)
 	if err != nil {
 		return nil, trouble(err, CodeSourceMissing)
@@ -64,10 +69,10 @@ func (f *Folders) source(name, digest string) ([]byte, error) {
 		return nil, worker.Retryable(err)
 	}
 	if len(content) > sourceBytesMax {
-		return nil, permanent(CodeTooLarge, "%s has more than %d bytes", name, sourceBytesMax)
+		return nil, permanent(CodeTooLarge, fmt.Errorf("%s has more than %d bytes", name, sourceBytesMax))
 	}
 	if found := digestOf(content); found != digest {
-		return nil, permanent(CodeSourceChanged, "%s has the digest %.12s…, the instance is about %.12s…", name, found, digest)
+		return nil, permanent(CodeSourceChanged, fmt.Errorf("%s has the digest %.12s…, the instance is about %.12s…", name, found, digest))
 	}
 	return content, nil
 }
@@ -75,13 +80,13 @@ func (f *Folders) source(name, digest string) ([]byte, error) {
 func dimensions(content []byte) (width, height int, err error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(content))
 	if err != nil {
-		return 0, 0, worker.Permanent(err, CodeDamaged)
+		return 0, 0, permanent(CodeDamaged, err)
 	}
 	if config.Width < 1 || config.Height < 1 {
-		return 0, 0, permanent(CodeDamaged, "an image of %d × %d pixels", config.Width, config.Height)
+		return 0, 0, permanent(CodeDamaged, fmt.Errorf("an image of %d × %d pixels", config.Width, config.Height))
 	}
 	if config.Width > pixelsMax/config.Height {
-		return 0, 0, permanent(CodeTooLarge, "%d × %d pixels are more than %d", config.Width, config.Height, pixelsMax)
+		return 0, 0, permanent(CodeTooLarge, fmt.Errorf("%d × %d pixels are more than %d", config.Width, config.Height, pixelsMax))
 	}
 	return config.Width, config.Height, nil
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
-
-	"github.com/orbitrun/orbit/sdk/worker"
 )
 
 // markdown is GitHub's Markdown with highlighted code. Raw HTML of the source is left out (goldmark's default): a page
@@ -31,7 +29,7 @@ func markdownPage(content []byte, title string) ([]byte, error) {
 	document := markdown.Parser().Parse(text.NewReader(content))
 	var body bytes.Buffer
 	if err := markdown.Renderer().Render(&body, content, document); err != nil {
-		return nil, worker.Permanent(err, CodeDamaged)
+		return nil, permanent(CodeDamaged, err)
 	}
 	p := page{Title: title, Markdown: template.HTML(strings.TrimSpace(body.String()))}
 	if p.Markdown == "" {

@@ -3,8 +3,6 @@ package conversion
 import (
 	"bytes"
 	"html/template"
-
-	"github.com/orbitrun/orbit/sdk/worker"
 )
 
 // heading is a line of the table of contents.
@@ -29,8 +27,8 @@ var pageTemplate = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src * data:">
 <title>{{.Title}}</title>
 <style>
-:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
-body { font: 16px/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
+:root { --line: #d0d7de; }
+body { color: #1f2328; background: #fff; font: 16px/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3, h4 { line-height: 1.25; margin: 1.8em 0 .6em; }
 nav { border-left: 3px solid var(--line); padding-left: 1rem; font-size: .9rem; }
 nav a { display: block; text-decoration: none; }
@@ -66,7 +64,7 @@ img { max-width: 100%; }
 func (p page) html() ([]byte, error) {
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
-		return nil, worker.Permanent(err, CodeDamaged)
+		return nil, permanent(CodeDamaged, err)
 	}
 	return b.Bytes(), nil
 }

@@ -3,6 +3,7 @@ package conversion
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/orbitrun/orbit/sdk/worker"
@@ -24,7 +25,7 @@ func (f *Folders) Publish(_ context.Context, _ *worker.Task, in Artifact) (Publi
 		return Published{}, trouble(err, CodeStagingMissing)
 	}
 	if found := digestOf(staged); found != in.SHA256 {
-		return Published{}, permanent(CodeStagingMissing, "the staged copy has the digest %.12s…, not %.12s…", found, in.SHA256)
+		return Published{}, permanent(CodeStagingMissing, fmt.Errorf("the staged copy has the digest %.12s…, not %.12s…", found, in.SHA256))
 	}
 	if err := f.Put(FilesFolder, in.name(), staged); err != nil {
 		return Published{}, worker.Retryable(err)

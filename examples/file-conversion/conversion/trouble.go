@@ -2,7 +2,6 @@ package conversion
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/orbitrun/orbit/sdk/worker"
@@ -13,20 +12,31 @@ const (
 	CodeUnsupportedKind = "unsupported_kind" // no text and no image this example knows
 	CodeTooLarge        = "too_large"        // more bytes or pixels than one task may hold in memory
 	CodeDamaged         = "damaged"          // begins like an image and is none
+	CodePathOutside     = "path_outside"     // the path leaves the input folder
 	CodeSourceMissing   = "source_missing"   // the file is gone
 	CodeSourceChanged   = "source_changed"   // other bytes than when the instance was started: start a new one
 	CodeStagingMissing  = "staging_missing"  // somebody removed what convert had made
 )
 
-func permanent(code, format string, arguments ...any) error {
-	return worker.Permanent(fmt.Errorf(format, arguments...), code)
+// FileError is a permanent failure of one file.
+type FileError struct {
+	Code string
+	Err  error
 }
+
+// Error is what the server keeps as the failure's message.
+func (e *FileError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *FileError) Unwrap() error { return e.Err }
+
+func permanent(code string, err error) error { return worker.Permanent(&FileError{code, err}, code) }
 
 // trouble sorts an error of the file system: a file that is not there stays away, everything else (a full disk, a stale
 // mount, too many open files) may pass and is worth another attempt.
 func trouble(err error, missing string) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return worker.Permanent(err, missing)
+		return permanent(missing, err)
 	}
 	return worker.Retryable(err)
 }
