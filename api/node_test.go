@@ -15,6 +15,7 @@ import (
 	"github.com/orbitrun/orbit/api/lane"
 	"github.com/orbitrun/orbit/api/telemetry"
 	"github.com/orbitrun/orbit/api/tx"
+	"github.com/orbitrun/orbit/engine"
 	httpapi "github.com/orbitrun/orbit/gen/http"
 )
 
@@ -42,7 +43,7 @@ func newNode(t testing.TB, change ...func(*api.Options)) *node {
 	service := auth.NewService(writer, reader, verifier)
 	admin, err := service.Bootstrap(t.Context(), "here", "app", "admin", auth.AllScopes)
 	must(t, err)
-	set := lane.New(writer, reader, lane.NewWorkflows(writer, "node-1", nil), lane.Options{OnInternal: func(err error) { t.Error("internal:", err) }})
+	set := lane.New(writer, reader, lane.NewWorkflows(writer, "node-1", func(_ uint64, _ engine.ID, err error) { t.Error("workflow:", err) }), lane.Options{OnInternal: func(err error) { t.Error("internal:", err) }})
 	t.Cleanup(set.Close)
 	n := &node{TB: t, db: d, service: service, admin: admin, log: &bytes.Buffer{}}
 	options := api.Options{
