@@ -98,9 +98,30 @@ func (n *testNode) key(name string) (string, error) {
 	return issued.Key.Text(), err
 }
 
+// migrated is a database as "orbit migrate apply" leaves it: a node asks for
+// its history, which the databases of dbtest do not have.
+func migrated(t *testing.T) string {
+	t.Helper()
+	db := dbtest.New(t)
+	name := "orbit_scripts_" + strconv.Itoa(os.Getpid())
+	for _, statement := range []string{"DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _, _ = db.Exec("DROP DATABASE " + name) })
+	address, parameters, _ := strings.Cut(db.DSN(), "/")
+	_, parameters, _ = strings.Cut(parameters, "?")
+	dsn := address + "/" + name + "?" + parameters
+	if err := prepare(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
 func startNode(t *testing.T) *testNode {
 	t.Helper()
-	dsn := dbtest.New(t).DSN()
+	dsn := migrated(t)
 	reader, err := tx.OpenReader(dsn, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +131,7 @@ func startNode(t *testing.T) *testNode {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	n, err := node.Open(ctx, node.Options{DSN: dsn, Listen: "127.0.0.1:0", Name: "test", Log: slog.New(slog.DiscardHandler), Build: build()})
+	n, err := node.Open(ctx, node.Options{DSN: dsn, Listen: "127.0.0.1:0", Name: "test", Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})), Build: build()})
 	if err != nil {
 		t.Fatal(err)
 	}

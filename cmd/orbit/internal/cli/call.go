@@ -124,7 +124,8 @@ func Passing(err error) bool {
 	var refused *Refusal
 	var unreachable *Unreachable
 	if errors.As(err, &refused) {
-		return refused.ExitCode() == ExitUnavailable && refused.Status != http.StatusNotImplemented
+		// A fault of the server (500) does not pass by asking again.
+		return refused.Status == http.StatusTooManyRequests || refused.Status > http.StatusNotImplemented
 	}
 	return errors.As(err, &unreachable)
 }

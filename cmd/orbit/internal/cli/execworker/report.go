@@ -33,7 +33,8 @@ func (w *Worker) report(ctx context.Context, a *attempt, r report) {
 			w.told(a, answer)
 			return
 		}
-		if !cli.Passing(err) || cli.Sleep(ctx, cli.Backoff(attempt, err)) != nil {
+		// Even a fault of the server is no reason to forget an outcome.
+		if cli.ExitCodeOf(err) != cli.ExitUnavailable || cli.Sleep(ctx, cli.Backoff(attempt, err)) != nil {
 			w.log("%s: the outcome %s could not be reported: %v", a.task.TaskId, r.outcome, err)
 			return
 		}

@@ -68,7 +68,7 @@ func (w *Worker) claimAll(ctx, work context.Context) error {
 			w.begin(ctx, work, newAttempt(task, begun, w.opt.Lease))
 		}
 		switch {
-		case err != nil && !cli.Passing(err):
+		case err != nil && cli.ExitCodeOf(err) != cli.ExitUnavailable:
 			return err
 		case err != nil:
 			w.log("claim: %s", err)
