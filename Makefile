@@ -72,11 +72,11 @@ integration: build ## Real processes, killed: the tests behind the build tag "in
 
 .PHONY: run
 run: build ## A node with its own private database: orbit dev
-	$(BINARY) dev
+	ORBIT_BINARY="$(CURDIR)/$(BINARY)" scripts/run.sh
 
 .PHONY: demo
 demo: build ## The main job end to end: convert files with tasks and a workflow
-	ORBIT_BINARY="$(CURDIR)/$(BINARY)" examples/file-conversion/demo.sh
+	ORBIT_BINARY="$(CURDIR)/$(BINARY)" scripts/demo.sh
 
 .PHONY: bench
 bench: build ## Benchmarks against a node on a durable MySQL, both started and stopped here
