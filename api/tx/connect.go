@@ -60,7 +60,9 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 
 const (
 	readCommitted = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"
-	noAutocommit  = "SET SESSION autocommit = 0"
+	// A lock is waited for five seconds and not the server's fifty: the transaction behind a call that has given up
+	// would hold what it has for as long, and everybody behind it.
+	noAutocommit = "SET SESSION autocommit = 0, SESSION innodb_lock_wait_timeout = 5"
 )
 
 // OpenReader opens a pool for single-statement reads; nothing is locked and nothing is written through it.

@@ -43,6 +43,7 @@ var classes = map[uint16]Class{
 	1114: Unavailable, // table full
 	1927: Disconnect,  // killed, MariaDB
 	3169: Disconnect,  // killed, MySQL
+	4031: Disconnect,  // closed after idling
 }
 
 // ClassOf recognises an error, wrapped or not.

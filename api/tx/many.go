@@ -74,6 +74,9 @@ func repeatTuple(statement string, n int) (text string, exact bool, err error) {
 	open := at + len("VALUES ")
 	end := open + strings.IndexByte(statement[open:], ')') + 1
 	tuple, tail := statement[open:end], statement[end:]
+	if strings.Contains(tuple[1:], "(") { // the first closing bracket was not the tuple's
+		return "", false, errors.New("tx: Many cannot repeat a tuple with a call in it: " + tuple)
+	}
 	return statement[:end] + strings.Repeat(","+tuple, n-1) + tail, strings.TrimSpace(tail) == "", nil
 }
 

@@ -92,24 +92,44 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (d *DB) once(ctx context.Context, namespace uint64, name string, fn func(context.Context, Begun) error) (again bool, err error) {
 	conn, err := d.pool.Conn(ctx)
 	if err != nil {
-		return ctx.Err() == nil && ClassOf(err) != Other, err
+		return judge(ctx, err)
 	}
 	defer func() { _ = conn.Close() }()
 	t := newTx(conn, namespace, name)
-	if err := fn(ctx, Begun{t}); err != nil {
+	ended := false
+	defer func() {
+		if !ended { // a panic: what it left on the connection must meet nobody
+			discard(conn)
+		}
+	}()
+	err = fn(ctx, Begun{t})
+	ended = true
+	switch {
+	case err != nil:
 		d.rollback(conn, t)
-		class := ClassOf(err)
-		return class == Retry || ctx.Err() == nil && (class == Disconnect || class == Unavailable), err
-	}
-	if t.broken != nil {
+		return judge(ctx, t.cause(err))
+	case t.broken != nil:
 		d.rollback(conn, t)
-		return false, ErrPoisoned
-	}
-	if !t.wrote {
+		return judge(ctx, fmt.Errorf("%w: %w", ErrPoisoned, t.broken))
+	case !t.wrote:
 		d.rollback(conn, t)
 		return false, nil
 	}
 	return d.commit(ctx, conn, t)
+}
+
+// judge says whether an error before COMMIT asks for another try, and names what a caller must be told when there is
+// no time left for one.
+func judge(ctx context.Context, err error) (again bool, _ error) {
+	switch class := ClassOf(err); {
+	case class == Retry:
+		return true, err
+	case class != Disconnect && class != Unavailable:
+		return false, err
+	case ctx.Err() != nil:
+		return false, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return true, err
 }
 
 func (d *DB) commit(ctx context.Context, conn *sql.Conn, t *Tx) (again bool, err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ func (t *Tx) Savepoint(ctx context.Context, fn func() error) error {
 	if err == nil {
 		return nil
 	}
-	if t.broken != nil && Code(t.broken) == 1213 || ClassOf(err) == Disconnect {
+	if Code(err) == deadlock || Code(t.broken) == deadlock || ClassOf(err) == Disconnect {
 		return err
 	}
 	t.broken = nil
@@ -78,10 +79,22 @@ func (t *Tx) Savepoint(ctx context.Context, fn func() error) error {
 	return err
 }
 
+// deadlock is the one server error after which the transaction no longer exists, savepoints included. It may come in
+// the middle of a result, where only the reader of the rows sees it.
+const deadlock = 1213
+
+// cause is what broke the transaction, when all fn has to say is that it was broken.
+func (t *Tx) cause(err error) error {
+	if t.broken != nil && (errors.Is(err, ErrPoisoned) || errors.Is(err, context.Canceled)) {
+		return t.broken
+	}
+	return err
+}
+
 // guard counts statements and refuses them once one has failed.
 type guard struct{ t *Tx }
 
-func (g guard) before(statement string) error {
+func (g guard) before() error {
 	if g.t.broken != nil {
 		return ErrPoisoned
 	}
@@ -97,7 +110,7 @@ func (g guard) after(err error) error {
 }
 
 func (g guard) ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error) {
-	if err := g.before(statement); err != nil {
+	if err := g.before(); err != nil {
 		return nil, err
 	}
 	g.t.wrote = g.t.wrote || !strings.Contains(statement, "SAVEPOINT")
@@ -106,18 +119,24 @@ func (g guard) ExecContext(ctx context.Context, statement string, args ...any) (
 }
 
 func (g guard) QueryContext(ctx context.Context, statement string, args ...any) (*sql.Rows, error) {
-	if err := g.before(statement); err != nil {
+	if err := g.before(); err != nil {
 		return nil, err
 	}
 	rows, err := g.t.conn.QueryContext(ctx, statement, args...)
 	return rows, g.after(err)
 }
 
-// QueryRowContext cannot report a poisoned transaction before Scan, so it runs the statement; a poisoned transaction
-// is rolled back whatever it reads.
+// QueryRowContext has no error to return before Scan, so a poisoned transaction answers through a context that is
+// already over: nothing is sent, and Scan says so.
 func (g guard) QueryRowContext(ctx context.Context, statement string, args ...any) *sql.Row {
-	g.t.statements++
-	return g.t.conn.QueryRowContext(ctx, statement, args...)
+	if g.before() != nil {
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		return g.t.conn.QueryRowContext(over, statement, args...)
+	}
+	row := g.t.conn.QueryRowContext(ctx, statement, args...)
+	_ = g.after(row.Err())
+	return row
 }
 
 func (g guard) PrepareContext(ctx context.Context, statement string) (*sql.Stmt, error) {
