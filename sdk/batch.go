@@ -31,8 +31,9 @@ type StartOutcome struct {
 }
 
 // SubmitBatch submits any number of tasks in requests of at most 32 items and 512 KiB. It is not atomic: each item
-// stands for itself, nothing but its own fault fails an item, and outcomes are in the order of the items (T11). The
-// error joins those of the items; with it, too, all outcomes are there.
+// stands for itself, nothing but its own fault fails an item, and outcomes are in the order of the items (T11).
+// Requests go one after the other, so that tasks are accepted in the order of the items. The error joins those of the
+// items; with it, too, all outcomes are there.
 func (c *Client) SubmitBatch(ctx context.Context, items []Submission) ([]SubmitOutcome, error) {
 	outcomes := make([]SubmitOutcome, len(items))
 	b := batch{client: c, operation: "submitTaskBatch", send: func(body []byte) (*http.Request, error) {
