@@ -176,6 +176,11 @@ func TestCancelKeepsItsAnswer(t *testing.T) {
 	if !bytes.Equal(first.body, again.body) || again.header.Get("Orbit-Replayed") != "true" {
 		t.Errorf("a replay differs: %s %s", first.body, again.body)
 	}
+	var task httpapi.Task
+	n.get("/v1/tasks/" + receipt.TaskId).is(200).into(&task)
+	if task.State != "CANCELLED" || !bytes.Contains(first.body, []byte(`"state":"CANCELLED"`)) {
+		t.Errorf("a waiting task is %s after %s", task.State, first.body)
+	}
 	cancel.body = `{"reason":"another"}`
 	if p := n.do(cancel).is(409).problem(); p.Code != "idempotency_conflict" {
 		t.Errorf("other content under one key: %s", p.Code)

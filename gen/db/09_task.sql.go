@@ -238,6 +238,25 @@ func (q *Queries) GetTask(ctx context.Context, arg GetTaskParams) (Task, error) 
 	return i, err
 }
 
+const getTaskQueue = `-- name: GetTaskQueue :one
+SELECT queue_id FROM task WHERE namespace_id = ? AND task_id = ? AND application_id = ?
+`
+
+type GetTaskQueueParams struct {
+	NamespaceID   uint64
+	TaskID        []byte
+	ApplicationID uint64
+}
+
+// The queue of a task, which never changes: a cancel must know it before it locks anything.
+// lock: none.
+func (q *Queries) GetTaskQueue(ctx context.Context, arg GetTaskQueueParams) (uint64, error) {
+	row := q.db.QueryRowContext(ctx, getTaskQueue, arg.NamespaceID, arg.TaskID, arg.ApplicationID)
+	var queue_id uint64
+	err := row.Scan(&queue_id)
+	return queue_id, err
+}
+
 const insertAttempt = `-- name: InsertAttempt :execrows
 INSERT INTO attempt (namespace_id, task_id, attempt_no, outcome, consumed, task_state, token, worker, started_at, lease_until, ended_at, report_digest, failure_code, failure_message, failure_details, output)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

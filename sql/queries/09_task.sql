@@ -228,3 +228,8 @@ WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
 -- lock: none.
 -- name: ListFreeResources :many
 SELECT resource_key, waiters FROM resource_lock WHERE namespace_id = ? AND task_id = ? AND waiters > 0 ORDER BY resource_key LIMIT ?;
+
+-- The queue of a task, which never changes: a cancel must know it before it locks anything.
+-- lock: none.
+-- name: GetTaskQueue :one
+SELECT queue_id FROM task WHERE namespace_id = ? AND task_id = ? AND application_id = ?;
