@@ -69,6 +69,12 @@ var advice = map[string]struct{ cause, fix string }{
 	"definition_invalid":           {"The workflow definition has errors; `errors[]` lists them.", "Repair them; the [codes](../11-workflow-definition.md#findings) explain each."},
 	"contract_invalid":             {"The output contract uses keywords outside the supported subset of JSON Schema.", "See [contracts](../11-workflow-definition.md#contracts)."},
 	"input_contract_broken":        {"The instance input breaks the definition's input contract.", "Correct the input."},
+	"expression_path_missing":      {"A step that starts at once reads a member that this input lacks.", "Send the member, or guard the expression with `??` or `has`."},
+	"expression_type_mismatch":     {"A step that starts at once combines values of unlike types.", "Correct the input, or tighten the input contract so that publishing finds it."},
+	"expression_number_range":      {"A computed number has more than 100 significant digits or an exponent outside −400 to +400.", "Correct the input, or compute less."},
+	"expression_budget":            {"An expression compares or builds more text than one step may.", "Make the input smaller, or move the work into a handler."},
+	"value_too_large":              {"A step's computed input is larger than 256 KiB or nested deeper than 64.", "Pass a reference instead of the content."},
+	"key_empty":                    {"An expression for a business or resource key gives an empty text.", "Give it a value; no key is written as `null`."},
 
 	"quota_open_tasks":     {"The application has as many open tasks as its quota allows.", "Wait for tasks to end, or ask for a larger quota."},
 	"quota_open_instances": {"The application has as many open instances as its quota allows.", "Wait for instances to end, or ask for a larger quota."},

@@ -3,6 +3,7 @@ package lane
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 	"time"
 
@@ -97,6 +98,8 @@ func (s *Set) lane(namespace uint64) *Lane {
 // errClosing answers callers of a node that is shutting down.
 var errClosing = engine.Refuse("node_draining", "this node is shutting down; ask again, another node will answer")
 
+var errNoWorkflows = errors.New("lane: this node runs no workflows")
+
 // do runs an item and waits for its answer. A caller that leaves ends its wait, not the truth: what was committed
 // stays, and work it was given is handed back.
 func (s *Set) do(ctx context.Context, namespace uint64, it *item) error {
@@ -111,8 +114,11 @@ func (s *Set) do(ctx context.Context, namespace uint64, it *item) error {
 	case <-it.done:
 		return it.err
 	case <-ctx.Done():
-		it.gone.Store(true)
-		return ctx.Err()
+		if it.leave() {
+			return ctx.Err()
+		}
+		<-it.done // its tasks are on their way
+		return it.err
 	}
 }
 
@@ -163,8 +169,18 @@ func (s *Set) Advance(namespace uint64, instances []engine.ID) {
 	}
 }
 
+// Wake lets the claims that wait on a queue look again: its settings changed. Other nodes find out by their probe.
+func (s *Set) Wake(namespace, queue uint64) {
+	if l := s.lane(namespace); l != nil {
+		l.touch(queue)
+	}
+}
+
 // Start starts workflow instances; each has its own outcome.
 func (s *Set) Start(ctx context.Context, namespace uint64, starts []*Start) ([]StartOutcome, error) {
+	if s.weaver == nil {
+		return nil, errNoWorkflows
+	}
 	it := newItem()
 	it.starts = starts
 	err := s.do(ctx, namespace, it)

@@ -85,6 +85,12 @@ var table = map[string]row{
 	"definition_invalid":           {422, "The definition has errors", 0},
 	"contract_invalid":             {422, "The contract is not in the supported subset of JSON Schema", 0},
 	"input_contract_broken":        {422, "The input breaks the definition's contract", 0},
+	"expression_path_missing":      {422, "An expression of the first steps reads what the input does not have", 0},
+	"expression_type_mismatch":     {422, "An expression of the first steps meets a value of another type", 0},
+	"expression_number_range":      {422, "An expression of the first steps leaves the number domain", 0},
+	"expression_budget":            {422, "An expression of the first steps costs more than allowed", 0},
+	"value_too_large":              {422, "A computed value is larger than a payload may be", 0},
+	"key_empty":                    {422, "A business or resource key is computed to nothing", 0},
 
 	// 429: a limit was met; waiting helps.
 	"quota_open_tasks":     {429, "The application has as many open tasks as its quota allows", 1000},

@@ -218,7 +218,7 @@ func (d *decider) begin(s *Start, v *Version, digest [32]byte) StartOutcome {
 		return StartOutcome{Refusal: refusal}
 	}
 	dec := p.seal()
-	actor := fmt.Sprintf("credential:%016x", s.Credential)
+	actor := fmt.Sprintf("cred_%016x", s.Credential)
 	d.ch.New = append(d.ch.New, New{dec.Instance, p.steps})
 	dec.Steps, dec.Rewritten, dec.Advanced = nil, false, true
 	dec.History = append([]History{{1, "started", d.w.Now, actor, text(historyDetail{State: InstanceRunning.String()})}}, dec.History...)

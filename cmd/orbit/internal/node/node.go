@@ -166,6 +166,6 @@ func (n *Node) shell() api.Options {
 	return api.Options{
 		Reader: n.reader, Writer: n.writer, Verifier: verifier, Service: auth.NewService(n.writer, n.reader, verifier),
 		Queues: api.NewQueues(n.reader), Pulse: api.Lanes{Set: n.lanes},
-		Weave: api.Workflows{Set: n.lanes, Writer: n.writer, Reader: n.reader}, Metrics: n.metrics, Log: n.opt.Log, Build: n.opt.Build,
+		Weave: api.Workflows{Set: n.lanes, Writer: n.writer, Reader: n.reader}, Metrics: n.metrics, Log: n.opt.Log, Build: n.opt.Build, QueueChanged: n.lanes.Wake,
 	}
 }
