@@ -52,8 +52,8 @@ func (s *Set) Complete(ctx context.Context, namespace uint64, reports []pulse.Re
 
 // deliver reads the payloads of everything one transaction started in one statement, after the commit and beside the
 // lane, and answers the claims. What cannot be read is given back, so that it waits a moment and not a lease.
-func (s *Set) deliver(namespace uint64, items []*item) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.opt.Timeout)
+func (l *Lane) deliver(items []*item) {
+	ctx, cancel := l.context()
 	defer cancel()
 	var ids []engine.ID
 	for _, it := range items {
@@ -61,7 +61,7 @@ func (s *Set) deliver(namespace uint64, items []*item) {
 			ids = append(ids, started.Task.ID)
 		}
 	}
-	rows, err := db.New(s.reader).ListTaskPayloads(ctx, db.ListTaskPayloadsParams{NamespaceID: namespace, TaskIds: store.Bytes(ids)})
+	rows, err := db.New(l.set.reader).ListTaskPayloads(ctx, db.ListTaskPayloadsParams{NamespaceID: l.namespace, TaskIds: store.Bytes(ids)})
 	byID := make(map[engine.ID]*db.ListTaskPayloadsRow, len(rows))
 	for i := range rows {
 		byID[store.ID(rows[i].TaskID)] = &rows[i]
@@ -69,8 +69,8 @@ func (s *Set) deliver(namespace uint64, items []*item) {
 	for _, it := range items {
 		started := it.started()
 		it.granted, it.err = join(started, byID), err
-		if err != nil || it.gone.Load() {
-			s.giveBack(namespace, &it.batch.Claims[0], started)
+		if err != nil || !it.promise() {
+			l.giveBack(&it.batch.Claims[0], started)
 		}
 		close(it.done)
 	}
@@ -86,11 +86,13 @@ func join(started []pulse.Started, byID map[engine.ID]*db.ListTaskPayloadsRow) [
 	return out
 }
 
-// giveBack returns started tasks that never reached their worker, so that they wait a moment and not a lease.
-func (s *Set) giveBack(namespace uint64, c *pulse.Claim, started []pulse.Started) {
-	if l := s.lane(namespace); l != nil && len(started) > 0 {
-		it := newItem()
-		it.batch.Reports = returned(c, started)
-		_ = l.enqueue(it) // a full lane lets the lease run out instead
-	}
+// giveBack returns started tasks that never reached their worker, so that they wait a moment and not a lease. It passes
+// a full and a stopping lane: a lost attempt would end with a person.
+func (l *Lane) giveBack(c *pulse.Claim, started []pulse.Started) {
+	it := newItem()
+	it.batch.Reports = returned(c, started)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.queue = append(l.queue, it)
+	l.signal()
 }

@@ -17,11 +17,27 @@ type item struct {
 	granted []Granted
 	begun   []StartOutcome
 	err     error
+	looked  uint64 // the lane's mark when a waiting claim last looked
 	done    chan struct{}
-	gone    atomic.Bool // the caller no longer waits
+	fate    atomic.Int32
 }
 
 func newItem() *item { return &item{done: make(chan struct{})} }
+
+// Fates of an item: started tasks reach their caller or go back, never both and never neither.
+const (
+	open int32 = iota
+	answered
+	leftAlone
+)
+
+// leave is the caller's: it no longer waits, unless its tasks were already promised to it.
+func (it *item) leave() bool { return it.fate.CompareAndSwap(open, leftAlone) }
+
+// promise is the lane's: the caller gets what was started for it, unless it has left.
+func (it *item) promise() bool { return it.fate.CompareAndSwap(open, answered) }
+
+func (it *item) left() bool { return it.fate.Load() == leftAlone }
 
 // weight is how many rows the item asks for; a claim weighs what it may start.
 func (it *item) weight() int {

@@ -13,23 +13,28 @@ type Lane struct {
 	set       *Set
 	namespace uint64
 
-	mu       sync.Mutex
-	queue    []*item
-	advances []engine.ID // instances to continue, in order, each once
-	pending  map[engine.ID]bool
-	stopping bool
-	wake     chan struct{} // capacity 1
+	mu         sync.Mutex
+	queue      []*item     // tasks, in order of arrival
+	starts     []*item     // workflow starts, in order of arrival; neither waits behind the other
+	advances   []engine.ID // instances to continue, in order, each once
+	pending    map[engine.ID]bool
+	touched    []uint64 // queues whose settings changed
+	delivering int      // transactions whose started tasks are on their way to their callers
+	stopping   bool
+	wake       chan struct{} // capacity 1
 
 	// Below: only the lane's own goroutine.
-	waiting []*item         // claims that found nothing yet
-	ready   map[uint64]bool // queues in which a waiting claim may find something
-	peak    float64         // callers of recent transactions, decaying
-	widen   int             // candidate lists were full of blocked rows
-	probed  time.Time
+	waiting     []*item           // claims that found nothing yet
+	ready       map[uint64]uint64 // when a queue last got something that a waiting claim may find
+	marks       uint64            // the clock of ready
+	claimsFirst bool              // ready claims did not fit into the last transaction
+	peak        float64           // callers of recent transactions, decaying
+	widen       int               // candidate lists were full of blocked rows
+	probed      time.Time
 }
 
 func newLane(s *Set, namespace uint64) *Lane {
-	return &Lane{set: s, namespace: namespace, wake: make(chan struct{}, 1), pending: map[engine.ID]bool{}, ready: map[uint64]bool{}}
+	return &Lane{set: s, namespace: namespace, wake: make(chan struct{}, 1), pending: map[engine.ID]bool{}, ready: map[uint64]uint64{}}
 }
 
 // enqueue refuses before waiting hurts: a full lane answers 429 at once.
@@ -39,15 +44,22 @@ func (l *Lane) enqueue(it *item) error {
 	if l.stopping {
 		return errClosing
 	}
-	if len(l.queue) >= l.set.opt.Depth {
-		return engine.Refuse("overloaded", "too much waits on this node; retry after a moment").Over(int64(l.set.opt.Depth), int64(len(l.queue)))
+	if n := len(l.queue) + len(l.starts); n >= l.set.opt.Depth {
+		return engine.Refuse("overloaded", "too much waits on this node; retry after a moment").Over(int64(l.set.opt.Depth), int64(n))
 	}
-	l.queue = append(l.queue, it)
+	if len(it.starts) > 0 {
+		l.starts = append(l.starts, it)
+	} else {
+		l.queue = append(l.queue, it)
+	}
 	l.signal()
 	return nil
 }
 
 func (l *Lane) advance(instances []engine.ID) {
+	if l.set.weaver == nil {
+		return // the rows stay PENDING for a node that runs workflows
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range instances {
@@ -56,6 +68,14 @@ func (l *Lane) advance(instances []engine.ID) {
 			l.advances = append(l.advances, id)
 		}
 	}
+	l.signal()
+}
+
+// touch notes a queue whose settings changed; the lane's goroutine takes it as ready.
+func (l *Lane) touch(queue uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.touched = append(l.touched, queue)
 	l.signal()
 }
 
@@ -77,8 +97,10 @@ func (l *Lane) stop() {
 func (l *Lane) loop() {
 	for {
 		l.sleep()
-		l.runPulse()
-		l.runWeave()
+		l.probe()
+		if n := l.runPulse() + l.runWeave(); n > 0 {
+			l.peak = max(float64(n), l.peak*15/16)
+		}
 		l.expireClaims()
 		if l.finished() {
 			return
@@ -86,10 +108,11 @@ func (l *Lane) loop() {
 	}
 }
 
-// finished answers the last waiting claims of a stopping lane once nothing else is left.
+// finished answers the last waiting claims of a stopping lane once nothing else is left: also nothing that is on its
+// way to a caller who may have gone, and comes back.
 func (l *Lane) finished() bool {
 	l.mu.Lock()
-	over := l.stopping && len(l.queue) == 0
+	over := l.stopping && len(l.queue)+len(l.starts)+l.delivering == 0
 	l.mu.Unlock()
 	if over {
 		for _, it := range l.waiting {
@@ -113,14 +136,17 @@ func (l *Lane) sleep() {
 	case <-l.wake:
 		l.gatherUsual()
 	case <-timer.C:
-		l.probe()
 	}
 }
 
 func (l *Lane) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.queue) > 0 || len(l.advances) > 0 || l.stopping || l.anyReady()
+	for _, q := range l.touched {
+		l.mark(q)
+	}
+	l.touched = nil
+	return len(l.queue)+len(l.starts)+len(l.advances) > 0 || l.stopping && l.delivering == 0 || l.anyReady()
 }
 
 func (l *Lane) anyReady() bool {
@@ -132,10 +158,17 @@ func (l *Lane) anyReady() bool {
 	return false
 }
 
+// mark notes that a claim on the queue may find something it has not seen.
+func (l *Lane) mark(queue uint64) {
+	l.marks++
+	l.ready[queue] = l.marks
+}
+
+// readyFor reports whether one of the claim's queues got something since the claim last looked.
 func (l *Lane) readyFor(it *item) bool {
 	for i := range it.batch.Claims {
 		for _, q := range it.batch.Claims[i].Queues {
-			if l.ready[q] {
+			if l.ready[q] > it.looked {
 				return true
 			}
 		}
@@ -175,63 +208,71 @@ func (l *Lane) gatherUsual() {
 func (l *Lane) depth() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.queue)
+	return len(l.queue) + len(l.starts)
 }
 
-// take forms the next transaction: items in order of arrival, then the waiting claims that it may serve.
+// take forms the next transaction: items in order of arrival, then the waiting claims that it may serve. Claims that
+// full transactions have left out come first in every other one, so that a flood of submissions starves no worker.
 func (l *Lane) take() *group {
 	g := &group{}
+	first := l.claimsFirst
+	if first {
+		l.joinReady(g)
+	}
 	l.mu.Lock()
 	n := 0
 	for n < len(l.queue) && g.fits(l.queue[n]) {
-		if len(l.queue[n].starts) > 0 {
-			break
-		}
 		g.add(l.queue[n])
 		n++
 	}
 	l.queue = l.queue[n:]
 	l.mu.Unlock()
-	if n > 0 {
-		l.peak = max(float64(n), l.peak*15/16)
+	l.markTouched(g)
+	l.claimsFirst = l.joinReady(g) && !first
+	for _, it := range g.items {
+		it.looked = l.marks
 	}
-	l.joinWaiting(g)
 	g.merge()
 	return g
 }
 
-// joinWaiting lets claims that found nothing try again when this transaction or a hint touches one of their queues.
-func (l *Lane) joinWaiting(g *group) {
-	touched := map[uint64]bool{}
+// markTouched lets claims that found nothing try again when this transaction touches one of their queues.
+func (l *Lane) markTouched(g *group) {
+	if len(l.waiting) == 0 {
+		clear(l.ready)
+		return
+	}
 	for _, it := range g.items {
 		for i := range it.batch.Submissions {
-			touched[it.batch.Submissions[i].Queue] = true
+			l.mark(it.batch.Submissions[i].Queue)
 		}
 		for i := range it.batch.Reports {
-			touched[it.batch.Reports[i].Queue] = true
+			l.mark(it.batch.Reports[i].Queue)
 		}
 		for i := range it.batch.Cancels {
-			touched[it.batch.Cancels[i].Queue] = true
+			l.mark(it.batch.Cancels[i].Queue)
 		}
 		for i := range it.batch.Dues {
-			touched[it.batch.Dues[i].Queue] = true
+			l.mark(it.batch.Dues[i].Queue)
 		}
 	}
-	for q := range touched {
-		l.ready[q] = true
-	}
+}
+
+// joinReady adds the waiting claims that may find something, and reports whether one did not fit.
+func (l *Lane) joinReady(g *group) (left bool) {
 	still := l.waiting[:0]
 	for _, it := range l.waiting {
-		if l.readyFor(it) && g.fits(it) {
+		ready := l.readyFor(it)
+		if ready && g.fits(it) {
 			g.add(it)
-		} else {
-			still = append(still, it)
+			continue
 		}
+		left = left || ready
+		still = append(still, it)
 	}
+	clear(l.waiting[len(still):])
 	l.waiting = still
-	if len(still) == 0 || !l.anyReady() {
-		clear(l.ready)
-	}
+	return left
 }
 
 // expireClaims answers claims whose wait is over, and forgets those whose caller has left.
@@ -239,7 +280,7 @@ func (l *Lane) expireClaims() {
 	now := time.Now()
 	still := l.waiting[:0]
 	for _, it := range l.waiting {
-		if it.gone.Load() || !now.Before(it.until) {
+		if it.left() || !now.Before(it.until) {
 			close(it.done)
 		} else {
 			still = append(still, it)

@@ -26,7 +26,7 @@ func (l *Lane) probe() {
 				asked[q] = true
 				_, err := db.New(l.set.reader).GetNextDue(ctx, db.GetNextDueParams{NamespaceID: l.namespace, QueueID: q, State: uint8(pulse.Queued)})
 				if err == nil {
-					l.ready[q] = true
+					l.mark(q)
 				}
 			}
 		}

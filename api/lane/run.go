@@ -14,29 +14,34 @@ import (
 	"github.com/orbitrun/orbit/api/tx"
 )
 
-// runPulse runs one transaction of tasks, if anything waits.
-func (l *Lane) runPulse() {
+// runPulse runs one transaction of tasks, if anything waits, and returns how many callers it served.
+func (l *Lane) runPulse() int {
 	g := l.take()
 	if len(g.items) == 0 {
-		return
+		return 0
 	}
 	began := time.Now()
 	changes, err := l.transact(g)
 	l.set.opt.Observe(Observation{"pulse", len(g.items), l.depth(), len(l.waiting), time.Since(began), err})
 	if alone(err) && len(g.items) > 1 {
 		l.oneByOne(g)
-		return
+		return len(g.items)
 	}
 	l.settle(g, changes, err)
+	return len(g.items)
 }
 
-// transact decides and writes one group. A repeated key shows as a duplicate row; then receipts are read first.
+// duplicatesMax bounds how often one group meets rows that others have just written.
+const duplicatesMax = 4
+
+// transact decides and writes one group. A repeated key shows as a duplicate row, and so does a resource key that
+// another application has just taken; then the rows are there to be read.
 func (l *Lane) transact(g *group) (*pulse.Changes, error) {
 	ctx, cancel := l.context()
 	defer cancel()
 	hints := store.LoadHints{PoolFactor: l.widen}
 	changes, out, err := l.pulse(ctx, g, hints)
-	if tx.ClassOf(err) == tx.Duplicate && len(g.batch.Submissions) > 0 {
+	for try := 1; tx.ClassOf(err) == tx.Duplicate && try < duplicatesMax; try++ {
 		hints.LookUpReceipts = true
 		changes, out, err = l.pulse(ctx, g, hints)
 	}
@@ -53,7 +58,8 @@ func (l *Lane) pulse(ctx context.Context, g *group, hints store.LoadHints) (*pul
 	var out pulse.Outcomes
 	var changes pulse.Changes
 	g.batch.Secret = engine.ID(uuid.New())
-	err := l.set.db.Run(ctx, l.namespace, "pulse", func(ctx context.Context, b tx.Begun) error {
+	err := l.set.db.Run(ctx, l.namespace, "pulse", func(ctx context.Context, b tx.Begun) (err error) {
+		defer recovered(&err) // a state that cannot be ends its own transaction and not the node
 		snapshot, place, err := store.LoadPulse(ctx, b, &g.batch, hints)
 		if err != nil {
 			return err
@@ -102,28 +108,41 @@ func (l *Lane) settle(g *group, changes *pulse.Changes, err error) {
 		switch {
 		case len(it.started()) > 0:
 			given = append(given, it)
-		case it.onlyClaims() && !it.refused() && now.Before(it.until) && !it.gone.Load():
+		case it.onlyClaims() && !it.refused() && now.Before(it.until) && !it.left():
 			l.waiting = append(l.waiting, it)
 		default:
 			close(it.done)
 		}
 	}
 	if len(given) > 0 {
-		l.set.wg.Go(func() { l.set.deliver(l.namespace, given) })
+		l.delivery(1)
+		l.set.wg.Go(func() {
+			l.deliver(given)
+			l.delivery(-1)
+		})
 	}
+}
+
+// delivery counts what is on its way to callers; the lane does not end before it.
+func (l *Lane) delivery(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.delivering += n
+	l.signal()
 }
 
 // follow acts on what a commit made due.
 func (l *Lane) follow(c *pulse.Changes) {
-	l.widen = 1
 	if c.MoreForClaims {
-		l.widen = 4
+		l.widen = min(4*max(l.widen, 1), engine.ParkPerPlanMax)
+	} else {
+		l.widen = 1
 	}
 	for _, d := range c.DelayedUntil {
 		l.set.opt.OnDelayed(l.namespace, d.At)
 	}
 	for _, q := range c.ReadyElsewhere {
-		l.ready[q] = true
+		l.mark(q)
 	}
 	if c.MoreForClaims {
 		l.readyAll()
@@ -142,7 +161,7 @@ func (l *Lane) readyAll() {
 	for _, it := range l.waiting {
 		for i := range it.batch.Claims {
 			for _, q := range it.batch.Claims[i].Queues {
-				l.ready[q] = true
+				l.mark(q)
 			}
 		}
 	}

@@ -45,11 +45,11 @@ type WeaveResult struct {
 	Again  []engine.ID // instances whose plan was cut by its budget
 }
 
-// runWeave runs one transaction of workflows, if anything waits.
-func (l *Lane) runWeave() {
+// runWeave runs one transaction of workflows, if anything waits, and returns how many callers it served.
+func (l *Lane) runWeave() int {
 	items, starts, instances := l.takeWeave()
 	if len(starts) == 0 && len(instances) == 0 {
-		return
+		return 0
 	}
 	ctx, cancel := l.context()
 	defer cancel()
@@ -67,21 +67,19 @@ func (l *Lane) runWeave() {
 		l.set.opt.OnInternal(err) // the rows stay PENDING; the scan finds them again
 	}
 	for _, q := range result.Ready {
-		l.ready[q] = true
+		l.mark(q)
 	}
 	l.advance(result.Again)
+	return len(items)
 }
 
-// takeWeave takes the starts at the head of the queue and the instances to continue.
+// takeWeave takes starts in order of arrival and the instances to continue.
 func (l *Lane) takeWeave() (items []*item, starts []*Start, instances []engine.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.set.weaver == nil {
-		return nil, nil, nil
-	}
-	for len(l.queue) > 0 && len(l.queue[0].starts) > 0 && (len(starts) == 0 || len(starts)+len(l.queue[0].starts) <= weaveMax) {
-		items, starts = append(items, l.queue[0]), append(starts, l.queue[0].starts...)
-		l.queue = l.queue[1:]
+	for len(l.starts) > 0 && (len(starts) == 0 || len(starts)+len(l.starts[0].starts) <= weaveMax) {
+		items, starts = append(items, l.starts[0]), append(starts, l.starts[0].starts...)
+		l.starts = l.starts[1:]
 	}
 	n := min(len(l.advances), weaveMax)
 	instances = append(instances, l.advances[:n]...)
