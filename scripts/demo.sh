@@ -26,6 +26,7 @@ converter=''
 # alive PID: whether it runs; a process that ended and was not waited for does not.
 alive() { [[ $1 ]] && kill -0 "$1" 2>/dev/null; }
 
+# shellcheck disable=SC2317 # the trap calls it
 stop_all() {
   local code=$? second
   trap - EXIT INT TERM
