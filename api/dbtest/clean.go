@@ -173,18 +173,35 @@ func (p *pool) digestRows(ctx context.Context, write func([]byte) (int, error), 
 // killSessions ends what a former owner left open in the database: a session inside a transaction would make the
 // emptying wait for its locks.
 func (p *pool) killSessions(ctx context.Context, name string) error {
-	rows, err := p.admin.QueryContext(ctx, "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = ?", name)
+	// The table of the same name converts every running statement to text and fails on one with binary values in it.
+	rows, err := p.admin.QueryContext(ctx, "SHOW PROCESSLIST")
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	var id int64
+	var database sql.NullString
+	into := make([]any, len(columns))
+	for i, column := range columns {
+		switch into[i] = new(any); strings.ToLower(column) {
+		case "id":
+			into[i] = &id
+		case "db":
+			into[i] = &database
+		}
+	}
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		// It may have ended by itself meanwhile; then there is nothing to kill.
-		_, _ = p.admin.ExecContext(ctx, fmt.Sprintf("KILL %d", id))
+		if database.String == name {
+			// It may have ended by itself meanwhile; then there is nothing to kill.
+			_, _ = p.admin.ExecContext(ctx, fmt.Sprintf("KILL %d", id))
+		}
 	}
 	return rows.Err()
 }
