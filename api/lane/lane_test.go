@@ -3,6 +3,7 @@ package lane_test
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"fmt"
 	"sync"
 	"testing"
@@ -30,24 +31,80 @@ type world struct {
 	name  string
 	seq   int
 	mu    sync.Mutex
+
+	events       []tx.Event         // of the node's transactions
+	observations []lane.Observation // of its lanes
+	internal     []error
+	expected     bool // internal errors are part of the test
 }
 
 func newWorld(t testing.TB, opt lane.Options) *world {
 	t.Helper()
 	d := dbtest.New(t)
-	writer, err := tx.Open(d.DSN(), 4)
+	return worldOn(t, d, d.DSN(), opt)
+}
+
+// worldOn makes the namespace and a node that reaches the database by dsn.
+func worldOn(t testing.TB, d *dbtest.DB, dsn string, opt lane.Options) *world {
+	t.Helper()
+	w := &world{TB: t, db: d, name: "work"}
+	writer, reader := w.connect(d.DSN(), 2)
+	key, err := auth.NewService(writer, reader, auth.NewVerifier(reader)).Bootstrap(context.Background(), "test", "app", "key", auth.AllScopes)
 	must(t, err)
-	t.Cleanup(func() { _ = writer.Close() })
-	reader, err := tx.OpenReader(d.DSN(), 4)
-	must(t, err)
-	t.Cleanup(func() { _ = reader.Close() })
-	key, err := auth.NewService(writer, reader, auth.NewVerifier(reader)).Bootstrap(t.Context(), "test", "app", "key", auth.AllScopes)
-	must(t, err)
-	opt.OnInternal = func(err error) { t.Error("internal:", err) }
-	w := &world{TB: t, Set: lane.New(writer, reader, nil, opt), db: d, key: key, ns: key.Key.Namespace, name: "work"}
-	t.Cleanup(w.Close)
+	w.key, w.ns = key, key.Key.Namespace
+	w.Set = w.node(dsn, opt)
 	w.queue = w.addQueue("work", 1_000_000, 100_000)
 	return w
+}
+
+func (w *world) connect(dsn string, connections int) (*tx.DB, *sql.DB) {
+	w.Helper()
+	writer, err := tx.Open(dsn, connections)
+	must(w, err)
+	w.Cleanup(func() { _ = writer.Close() })
+	reader, err := tx.OpenReader(dsn, connections)
+	must(w, err)
+	w.Cleanup(func() { _ = reader.Close() })
+	return writer, reader
+}
+
+// node adds a node of its own: pool, lanes and all. Its transactions and lanes are observed.
+func (w *world) node(dsn string, opt lane.Options) *lane.Set {
+	w.Helper()
+	writer, reader := w.connect(dsn, 4)
+	writer.Observe = func(e tx.Event) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.events = append(w.events, e)
+	}
+	opt.OnInternal = func(err error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.internal = append(w.internal, err); !w.expected {
+			w.Error("internal:", err)
+		}
+	}
+	opt.Observe = func(o lane.Observation) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.observations = append(w.observations, o)
+	}
+	set := lane.New(writer, reader, nil, opt)
+	w.Cleanup(set.Close)
+	return set
+}
+
+// retries is how often a transaction of the nodes had to run again, by server error.
+func (w *world) retries() map[uint16]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	codes := map[uint16]int{}
+	for _, e := range w.events {
+		if e.Kind == "retry" {
+			codes[e.Code]++
+		}
+	}
+	return codes
 }
 
 func must(t testing.TB, err error) {
@@ -127,20 +184,6 @@ func (w *world) claimNow(tasks int) []lane.Granted {
 		w.Fatal(refusal)
 	}
 	return got
-}
-
-// exact checks every counter against the rows it counts.
-func (w *world) exact() {
-	w.Helper()
-	q := db.New(w.db)
-	quota, err := q.GetQuota(w.Context(), db.GetQuotaParams{NamespaceID: w.ns, ApplicationID: w.key.Application})
-	must(w, err)
-	rows, err := q.CountQuotaUsage(w.Context(), db.CountQuotaUsageParams{NamespaceID: w.ns, ApplicationID: w.key.Application})
-	must(w, err)
-	if quota.OpenTasks != rows.OpenTasks || quota.RunningAttempts != rows.RunningAttempts || quota.OpenPayloadBytes != rows.OpenPayloadBytes {
-		w.Errorf("quota counts %d open, %d running, %d bytes; the rows are %d, %d, %d", quota.OpenTasks, quota.RunningAttempts, quota.OpenPayloadBytes,
-			rows.OpenTasks, rows.RunningAttempts, rows.OpenPayloadBytes)
-	}
 }
 
 func TestOneTaskFromSubmissionToResult(t *testing.T) {

@@ -3,6 +3,7 @@ package lane
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -65,12 +66,24 @@ func (l *Lane) pulse(ctx context.Context, g *group, hints store.LoadHints) (*pul
 			return err
 		}
 		out, changes = pulse.Decide(snapshot, &g.batch)
+		if !hints.LookUpReceipts && refusedUnseen(out) {
+			if err := store.LoadSubmitReceipts(ctx, b.Tx, &g.batch, snapshot); err != nil {
+				return err
+			}
+			out, changes = pulse.Decide(snapshot, &g.batch)
+		}
 		if changes.Empty() {
 			return nil
 		}
 		return store.ApplyPulse(ctx, place, snapshot, &changes)
 	})
 	return &changes, out, err
+}
+
+// refusedUnseen reports a submission that met a limit before anybody asked whether its key is known: a known key is
+// answered first, whatever is full (pulse.md Task).
+func refusedUnseen(out pulse.Outcomes) bool {
+	return slices.ContainsFunc(out.Submissions, func(o pulse.SubmitOutcome) bool { return o.Refusal != nil && o.Refusal.Code != "submission_conflict" })
 }
 
 // alone reports an error that one item may have caused for all: then each runs by itself, so that no item can take

@@ -110,10 +110,8 @@ func (l *pulseLoad) from(queue uint64) *time.Time {
 // receipts reads the receipts of keys that may repeat. The quota row guards them, so the read is exact.
 func (l *pulseLoad) receipts(ctx context.Context, t *tx.Tx) error {
 	keys := map[pulse.ReceiptKey]bool{}
-	for i := range l.batch.Submissions {
-		if s := &l.batch.Submissions[i]; l.hints.LookUpReceipts {
-			keys[pulse.ReceiptKey{Application: s.Application, Kind: pulse.ReceiptSubmit, Key: s.Key}] = true
-		}
+	if l.hints.LookUpReceipts {
+		submitKeys(l.batch, keys)
 	}
 	for i := range l.batch.Cancels {
 		if c := &l.batch.Cancels[i]; c.Key != "" {
@@ -121,6 +119,20 @@ func (l *pulseLoad) receipts(ctx context.Context, t *tx.Tx) error {
 		}
 	}
 	return LoadReceipts(ctx, t, keys, l.s.Receipts)
+}
+
+func submitKeys(b *pulse.Batch, keys map[pulse.ReceiptKey]bool) {
+	for i := range b.Submissions {
+		s := &b.Submissions[i]
+		keys[pulse.ReceiptKey{Application: s.Application, Kind: pulse.ReceiptSubmit, Key: s.Key}] = true
+	}
+}
+
+// LoadSubmitReceipts reads the receipts of a batch's submissions into a snapshot whose quotas are held.
+func LoadSubmitReceipts(ctx context.Context, t *tx.Tx, b *pulse.Batch, s *pulse.Snapshot) error {
+	keys := map[pulse.ReceiptKey]bool{}
+	submitKeys(b, keys)
+	return LoadReceipts(ctx, t, keys, s.Receipts)
 }
 
 // LoadReceipts reads receipts into a map, one statement per application and kind.
