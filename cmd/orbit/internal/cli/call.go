@@ -134,11 +134,13 @@ func Passing(err error) bool {
 // come back together, and obeys the server's advice when that is longer.
 func Backoff(attempt int, err error) time.Duration {
 	d := min(100*time.Millisecond<<min(attempt, 10), 5*time.Second)
+	d = d/2 + rand.N(d/2+1)
 	var refused *Refusal
 	if errors.As(err, &refused) {
-		d = max(d, min(refused.RetryAfter, 30*time.Second))
+		advised := min(refused.RetryAfter, 30*time.Second)
+		d = max(d, advised+rand.N(advised/4+1)) // never earlier than advised
 	}
-	return d/2 + rand.N(d/2+1)
+	return d
 }
 
 // Sleep waits, or returns the context's error when that ends first.

@@ -59,8 +59,9 @@ func (r *Refusal) ExitCode() int {
 func (r *Refusal) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", r.Code, render.Clean(text(r.Detail, r.Title)))
-	for _, f := range value(r.Errors) {
-		same := f.Code == r.Code && f.Detail == value(r.Detail) // one field at fault: only its place is new
+	faults := value(r.Errors)
+	for _, f := range faults {
+		same := len(faults) == 1 && f.Code == r.Code && f.Detail == value(r.Detail) // one field at fault: only its place is new
 		if same && f.Pointer == "" {
 			continue
 		}
