@@ -49,6 +49,10 @@ func (p *planner) pool(key PoolKey, handlers []uint64) *pool {
 		if w.gone || w.now.State != Queued || w.now.Queue != key.Queue || !slices.Contains(handlers, w.now.HandlerHash) {
 			continue
 		}
+		if !p.judged(&w.now) {
+			p.ch.ReadyElsewhere = append(p.ch.ReadyElsewhere, key.Queue)
+			continue
+		}
 		if n := len(rows.Tasks); !rows.Truncated || n > 0 && before(&w.now, &rows.Tasks[n-1]) < 0 {
 			made.tasks = append(made.tasks, w.now)
 		}
@@ -56,6 +60,14 @@ func (p *planner) pool(key PoolKey, handlers []uint64) *pool {
 	slices.SortFunc(made.tasks, func(a, b Task) int { return before(&a, &b) })
 	p.pools[key] = made
 	return made
+}
+
+// judged reports whether the snapshot says anything about the gate of a task. Gates stand above tasks on the ladder, so
+// only those of candidates were read: a task this plan has just made ready stays for the next claim. Not read is not
+// closed; nothing would wake a task that was parked for it.
+func (p *planner) judged(t *Task) bool {
+	_, read := p.s.Gates[t.Gate]
+	return read || t.Gate.Zero()
 }
 
 // claims serves the claims in order of arrival; each takes the task that is due first among its queues.

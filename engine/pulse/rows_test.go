@@ -84,7 +84,7 @@ func (r *rows) load(b *pulse.Batch, now time.Time) *pulse.Snapshot {
 		Now: now, Callers: maps.Clone(r.callers), Quotas: maps.Clone(r.quotas), Queues: maps.Clone(r.queues),
 		Receipts: maps.Clone(r.receipts), Open: map[engine.ID]pulse.Task{}, Rules: map[engine.ID]pulse.Rules{},
 		Attempts: map[pulse.AttemptKey]pulse.EndedAttempt{}, Unsettled: map[engine.ID]bool{}, Resources: maps.Clone(r.resources),
-		Waits: map[string][]pulse.KeyWait{}, Gates: maps.Clone(r.gates), Pools: map[pulse.PoolKey]pulse.Pool{},
+		Waits: map[string][]pulse.KeyWait{}, Gates: map[engine.ID]bool{}, Pools: map[pulse.PoolKey]pulse.Pool{},
 	}
 	for _, id := range b.TaskIDs() {
 		r.loadTask(s, id)
@@ -101,6 +101,12 @@ func (r *rows) load(b *pulse.Batch, now time.Time) *pulse.Snapshot {
 			pool := pulse.PoolKey{Queue: q, Handlers: pulse.HandlersKey(b.Claims[i].Handlers)}
 			wants[pool] += b.Claims[i].Tasks
 			s.Pools[pool] = r.loadPool(q, b.Claims[i].Handlers, wants[pool]+r.poolMore)
+			// Gates stand above tasks on the ladder: only those of candidates can be locked.
+			for _, t := range s.Pools[pool].Tasks {
+				if open, ok := r.gates[t.Gate]; ok {
+					s.Gates[t.Gate] = open
+				}
+			}
 		}
 	}
 	return s
