@@ -119,7 +119,7 @@ func (p *pool) deleteRows(ctx context.Context, name string, rows map[string]int)
 		return err
 	}
 	defer session.Close()
-	defer session.ExecContext(context.WithoutCancel(ctx), "SET foreign_key_checks = 1")
+	defer func() { _, _ = session.ExecContext(context.WithoutCancel(ctx), "SET foreign_key_checks = 1") }()
 	if _, err := session.ExecContext(ctx, "SET foreign_key_checks = 0"); err != nil {
 		return err
 	}

@@ -95,8 +95,8 @@ func (r *Runner) round(ctx context.Context) {
 
 // measure learns how far the database's clock is from the node's.
 func (r *Runner) measure(ctx context.Context) {
-	var now time.Time
-	if err := r.reader.QueryRowContext(ctx, "SELECT NOW(6)").Scan(&now); err != nil {
+	now, err := tx.ServerTime(ctx, r.reader)
+	if err != nil {
 		r.complain(ctx, "read the database clock", err)
 		return
 	}

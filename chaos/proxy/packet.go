@@ -6,11 +6,7 @@ import (
 	"io"
 )
 
-const (
-	headerBytes = 4
-	// packetBytesMax is the length that says "continued in the next packet".
-	packetBytesMax = 1<<24 - 1
-)
+const headerBytes = 4
 
 // Commands whose text or absence of an answer matters here.
 const (

@@ -55,10 +55,10 @@ func (f *nodeFlags) logger(to io.Writer) (*slog.Logger, error) {
 	switch f.logFormat {
 	case "json":
 	case "text":
-		return slog.New(tint.NewHandler(to, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: true})), nil
+		return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, TimeFormat: time.TimeOnly, NoColor: true})), nil
 	case "auto":
 		if term.IsTerminal(int(os.Stderr.Fd())) {
-			return slog.New(tint.NewHandler(to, &tint.Options{Level: level, TimeFormat: time.TimeOnly})), nil
+			return slog.New(tint.NewTextHandler(to, &tint.Options{Level: level, TimeFormat: time.TimeOnly})), nil
 		}
 	default:
 		return nil, errors.New("--log-format is auto, json or text")

@@ -110,10 +110,10 @@ func (p *patternReader) counted() int {
 	low, ok := p.integer()
 	high := low
 	if ok && p.take(",") {
-		if high = low; !strings.HasPrefix(p.text[p.pos:], "}") {
-			high, ok = p.integer()
-		} else {
+		if strings.HasPrefix(p.text[p.pos:], "}") {
 			high = low + 1
+		} else {
+			high, ok = p.integer()
 		}
 	}
 	switch {

@@ -23,6 +23,6 @@ func (x *Expression) Explain(scope *Scope) []Part {
 		}
 		parts = append(parts, Part{At: n.at, End: n.end, Text: x.text[n.at:n.end], Value: v, Err: err})
 	}
-	e.eval(x.root)
+	_, _ = e.eval(x.root) // the last part holds both
 	return parts
 }
