@@ -97,3 +97,20 @@ func takesArguments(usage, name string) bool {
 	rest = strings.NewReplacer("[flags]", "", "[command]", "").Replace(rest)
 	return strings.TrimSpace(rest) != ""
 }
+
+var localAddress = regexp.MustCompile(`http://127\.0\.0\.1:(\d+)`)
+
+// TestAddressIsTheDefault compares every address a document shows with the one a node listens on.
+func TestAddressIsTheDefault(t *testing.T) {
+	want := localAddress.FindString(read(t, root(t, "api/openapi.yaml")))
+	if want == "" || !strings.Contains(read(t, root(t, "cmd/orbit/cmd_serve.go")), strings.TrimPrefix(want, "http://")) {
+		t.Fatalf("the description's server %q is not the default of orbit serve", want)
+	}
+	for _, path := range documents(t) {
+		for _, shown := range localAddress.FindAllString(read(t, path), -1) {
+			if shown != want {
+				t.Errorf("%s: shows %s, a node listens on %s", path, shown, want)
+			}
+		}
+	}
+}
