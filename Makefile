@@ -8,7 +8,6 @@ MAKEFLAGS += --no-print-directory
 
 # Code and packages come from this checkout and its go.sum, never from a workspace around it.
 export GOWORK := off
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 BINARY := bin/orbit
 
 .PHONY: help
