@@ -20,7 +20,7 @@ var _ = register(instanceCommand)
 func instanceCommand() *cobra.Command {
 	s := &cli.Settings{}
 	cmd := group("instance", "Start and follow workflow instances", "",
-		instanceStart(s), instanceGet(s), instanceList(s), instanceSteps(s), instanceHistory(s), instanceWatch(s))
+		instanceStart(s), instanceStartBatch(s), instanceGet(s), instanceList(s), instanceSteps(s), instanceHistory(s), instanceWatch(s))
 	s.Attach(cmd)
 	return cmd
 }

@@ -17,17 +17,40 @@ import (
 )
 
 func taskSubmitBatch(s *cli.Settings) *cobra.Command {
-	var parallel int
-	cmd := &cobra.Command{
-		Use: "submit-batch [FILE]", Short: "Submit many tasks, one JSON object a line", Args: cobra.MaximumNArgs(1),
-		Long: `Submit many tasks from a file or standard input, one submission (TaskSubmission) a line.
+	cmd := batchCommand(s, batchKind{"submitted", "submit_key", func(ctx context.Context, on *cli.Session, body []byte) (*http.Response, error) {
+		return on.API.SubmitTaskBatchWithBody(ctx, nil, "application/json", bytes.NewReader(body))
+	}})
+	cmd.Use, cmd.Short = "submit-batch [FILE]", "Submit many tasks, one JSON object a line"
+	cmd.Long = "Submit many tasks from a file or standard input, one submission (TaskSubmission) a line." + batchLong
+	cmd.Example = `  generate-orders | orbit task submit-batch
+  orbit task submit-batch orders.ndjson --output json | jq -c 'select(.problem)'`
+	return cmd
+}
+
+func instanceStartBatch(s *cli.Settings) *cobra.Command {
+	cmd := batchCommand(s, batchKind{"started", "start_key", func(ctx context.Context, on *cli.Session, body []byte) (*http.Response, error) {
+		return on.API.StartInstanceBatchWithBody(ctx, nil, "application/json", bytes.NewReader(body))
+	}})
+	cmd.Use, cmd.Short = "start-batch [FILE]", "Start many instances, one JSON object a line"
+	cmd.Long = "Start many instances from a file or standard input, one start (InstanceStart) a line." + batchLong
+	return cmd
+}
+
+const batchLong = `
 
 Each line stands for itself: one refused line does not refuse another, and full queues are waited for. Running the same
 file again is safe: what was accepted is answered as a replay. With --output json each line's outcome is one JSON line, in
-the order of the file. Exit code 1 when a line was refused.`,
-		Example: `  generate-orders | orbit task submit-batch
-  orbit task submit-batch orders.ndjson --output json | jq -c 'select(.problem)'`,
-	}
+the order of the file. Exit code 1 when a line was refused.`
+
+// batchKind is what the two batch commands differ in.
+type batchKind struct {
+	done, key string // what is counted; the member that identifies a line
+	send      func(ctx context.Context, on *cli.Session, body []byte) (*http.Response, error)
+}
+
+func batchCommand(s *cli.Settings, kind batchKind) *cobra.Command {
+	var parallel int
+	cmd := &cobra.Command{Args: cobra.MaximumNArgs(1)}
 	cmd.Flags().IntVar(&parallel, "parallel", 4, "requests at the same time, 1 to 32")
 	cmd.RunE = s.Online(func(ctx context.Context, on *cli.Session, args []string) error {
 		if parallel < 1 || parallel > 32 {
@@ -42,7 +65,7 @@ the order of the file. Exit code 1 when a line was refused.`,
 			defer file.Close()
 			source, name = file, args[0]
 		}
-		return submitAll(ctx, on, source, name, parallel)
+		return sendAll(ctx, on, kind, source, name, parallel)
 	})
 	return cmd
 }
@@ -55,15 +78,13 @@ type sent struct {
 	out   []cli.Outcome
 }
 
-func submitAll(ctx context.Context, on *cli.Session, source io.Reader, name string, parallel int) error {
+func sendAll(ctx context.Context, on *cli.Session, kind batchKind, source io.Reader, name string, parallel int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	queue := make(chan *sent, parallel-1)
-	send := func(ctx context.Context, body []byte) (*http.Response, error) {
-		return on.API.SubmitTaskBatchWithBody(ctx, nil, "application/json", bytes.NewReader(body))
-	}
+	send := func(ctx context.Context, body []byte) (*http.Response, error) { return kind.send(ctx, on, body) }
 	group.Go(func() error {
 		defer close(queue)
-		return cli.Chunks(source, name, "submit_key", func(lines []cli.Line) error {
+		return cli.Chunks(source, name, kind.key, func(lines []cli.Line) error {
 			b := &sent{lines: lines, done: make(chan error, 1)}
 			select {
 			case queue <- b:
@@ -78,7 +99,7 @@ func submitAll(ctx context.Context, on *cli.Session, source io.Reader, name stri
 			return nil
 		})
 	})
-	t := &tally{on: on, progress: render.NewProgress(on.Err, "submitted")}
+	t := &tally{on: on, progress: render.NewProgress(on.Err, kind.done)}
 	group.Go(func() error { return t.collect(queue) })
 	err := group.Wait()
 	t.progress.Done()

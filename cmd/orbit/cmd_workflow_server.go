@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,15 +56,15 @@ func publish(ctx context.Context, on *cli.Session, file *docfile.File) error {
 // placed shows what only the server could find in the lines of the file.
 func placed(file *docfile.File, faults []client.Fault) (found []docfile.Finding) {
 	for _, f := range faults {
-		pointer := f.Pointer
-		if len(pointer) > len("/document/") && pointer[:len("/document/")] == "/document/" {
-			pointer = pointer[len("/document"):]
-		}
+		pointer := strings.TrimPrefix(f.Pointer, "/document")
 		line, column := file.Place(pointer)
-		found = append(found, docfile.Finding{File: file.Name, Severity: "ERROR", Code: f.Code, Pointer: pointer, Line: line, Column: column, Detail: f.Detail})
+		found = append(found, docfile.Finding{File: file.Name, Severity: "ERROR", Code: f.Code, Pointer: pointer, Line: line, Column: column, Detail: placeInJSON.ReplaceAllString(f.Detail, "")})
 	}
 	return found
 }
+
+// placeInJSON is the node's word about the JSON it got, which is not the file.
+var placeInJSON = regexp.MustCompile(`^line [0-9]+, column [0-9]+: `)
 
 func receiptFields(r client.WorkflowReceipt) []render.Field {
 	return []render.Field{{Name: "definition", Value: r.Definition}, {Name: "version", Value: render.Int(r.Version)},

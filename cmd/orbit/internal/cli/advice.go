@@ -34,7 +34,7 @@ var advice = map[string]string{
 	"queue_draining":               "wait until it is open again (orbit queue get), or use another queue",
 	"result_pending":               "orbit task watch ID waits for the end",
 	"source_broken":                "tell the operator; the rows of the task contradict each other",
-	"definition_invalid":           "orbit workflow validate FILE shows each finding in its line",
+	"definition_invalid":           "orbit workflow validate --server FILE shows each finding in its line",
 	"contract_invalid":             "use only the keywords of the contract subset",
 	"input_contract_broken":        "orbit workflow get NAME@VERSION --document shows the input contract",
 	"expression_budget":            "give another input, or correct the expression and publish a new version",
