@@ -30,7 +30,7 @@ var truths = []struct{ what, query string }{
 		LEFT JOIN resource_lock r ON r.namespace_id = k.namespace_id AND r.resource_key = k.resource_key
 		WHERE k.namespace_id = @ns AND (o.state IS NULL OR o.state <> 4 OR r.waiters IS NULL OR o.resource_key <> k.resource_key)`},
 	{"parked tasks that wait for nothing", `
-		SELECT COUNT(*) FROM open_task o LEFT JOIN key_wait k ON k.namespace_id = o.namespace_id AND k.task_id = o.task_id WHERE o.namespace_id = @ns AND o.state = 4 AND k.task_id IS NULL`},
+		SELECT COUNT(*) FROM open_task WHERE namespace_id = @ns AND state = 4 AND task_id NOT IN (SELECT task_id FROM key_wait WHERE namespace_id = @ns)`},
 	{"keys held by a task that has no permit", `
 		SELECT COUNT(*) FROM resource_lock r LEFT JOIN open_task o ON o.namespace_id = r.namespace_id AND o.task_id = r.task_id
 		WHERE r.namespace_id = @ns AND r.task_id <> REPEAT('\0', 16) AND (o.permit_held IS NULL OR o.permit_held = 0 OR o.resource_key <> r.resource_key)`},
@@ -50,11 +50,9 @@ var truths = []struct{ what, query string }{
 		SELECT COUNT(*) FROM open_task o LEFT JOIN (SELECT task_id, COUNT(*) n, SUM(consumed) c FROM attempt WHERE namespace_id = @ns GROUP BY task_id) a ON a.task_id = o.task_id
 		WHERE o.namespace_id = @ns AND (o.attempt_no - (o.state = 2) <> COALESCE(n, 0) OR o.attempts_used - (o.state = 2) <> COALESCE(c, 0) OR o.attempts_used > o.max_attempts)`},
 	{"results without their entry in the stream", `
-		SELECT COUNT(*) FROM task t LEFT JOIN stream_entry s ON s.namespace_id = t.namespace_id AND s.task_id = t.task_id AND s.state = t.state AND s.state_version = t.state_version
-		WHERE t.namespace_id = @ns AND t.state <> 1 AND s.seq IS NULL`},
+		SELECT COUNT(*) FROM task WHERE namespace_id = @ns AND state <> 1 AND (task_id, state, state_version) NOT IN (SELECT task_id, state, state_version FROM stream_entry WHERE namespace_id = @ns)`},
 	{"tasks without a receipt", `
-		SELECT COUNT(*) FROM task t LEFT JOIN receipt r ON r.namespace_id = t.namespace_id AND r.application_id = t.application_id AND r.kind = 1 AND r.subject_id = t.task_id
-		WHERE t.namespace_id = @ns AND t.source = 1 AND r.subject_id IS NULL`},
+		SELECT COUNT(*) FROM task WHERE namespace_id = @ns AND source = 1 AND task_id NOT IN (SELECT subject_id FROM receipt WHERE namespace_id = @ns AND kind = 1)`},
 }
 
 // exact checks every counter against the rows it counts, everything else that must hold at every commit, and the chain

@@ -114,7 +114,6 @@ func (l *Lane) settle(g *group, changes *pulse.Changes, err error) {
 		}
 		return
 	}
-	l.follow(changes)
 	var given []*item
 	now := time.Now()
 	for _, it := range g.items {
@@ -127,6 +126,7 @@ func (l *Lane) settle(g *group, changes *pulse.Changes, err error) {
 			close(it.done)
 		}
 	}
+	l.follow(changes) // wakes also the claims that have just begun to wait
 	if len(given) > 0 {
 		l.delivery(1)
 		l.set.wg.Go(func() {
