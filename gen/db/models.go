@@ -375,7 +375,7 @@ type Receipt struct {
 	NamespaceID uint64
 	// 受理请求的应用编号
 	ApplicationID uint64
-	// 操作种类：1任务提交，2任务取消，3定义发布，4实例启动；同一键在不同种类下互不相关
+	// 操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查；同一键在不同种类下互不相关
 	Kind uint8
 	// 调用方给出的幂等键，精确字节，区分大小写与尾部空格
 	ReceiptKey []byte
@@ -399,6 +399,134 @@ type ResourceLock struct {
 	TaskID []byte
 	// 已停靠等待该键的任务数，个，必须等于等待行数
 	Waiters uint32
+}
+
+// 计划头：裁决时点时排他锁定，先于队列；内存与节点时钟从不授予触发权
+type Schedule struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 随机63位计划编号，命名空间内唯一
+	ScheduleID uint64
+	// 拥有该计划的应用编号，触发的任务计入其额度
+	ApplicationID uint64
+	// 计划名称，应用内唯一，精确字节比较
+	Name []byte
+	// 最新定义版本号，从1起，每次改变定义加一
+	Version uint32
+	// 下一时点所属的定义版本；小于最新版本表示旧版本仍有未裁决的时点
+	PlanVersion uint32
+	// 用户修改的修订号：改定义、暂停、继续各加一；触发不影响
+	Revision uint32
+	// 1表示暂停：时点照常裁决但记为暂停跳过；0为正常
+	Paused uint8
+	// 暂停原因；空值表示未暂停
+	PauseReason []byte
+	// 最近一次继续的时刻UTC微秒，早于它的未裁决时点记为暂停跳过
+	SkipBefore time.Time
+	// 已裁决的最后时点；尚无时点时为版本生效时刻UTC微秒
+	LastAt time.Time
+	// 第一个未裁决的计划时点UTC微秒；空值表示当前版本不再有时点
+	NextAt *time.Time
+	// 扫描键：下次应查看的时刻UTC微秒，额度已满时晚于时点，仅作退避；空值表示无需查看
+	DueAt *time.Time
+	// 排队一个策略下等待前一任务结束的时点UTC微秒；空值表示没有
+	WaitingAt *time.Time
+	// 等待时点固定的定义版本；0表示没有等待的时点
+	WaitingVersion uint32
+	// 最近由时点触发的任务编号，用于判断重叠；空值表示尚未触发
+	LastTaskID []byte
+	// 创建时刻，数据库时钟UTC微秒
+	CreatedAt time.Time
+	// 最近一次用户修改的时刻，数据库时钟UTC微秒
+	ChangedAt time.Time
+}
+
+// 计划触发：每个已裁决的时点一行，跳过与合并亦然；唯一键保证多节点只触发一次
+type ScheduleTrigger struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 触发编号，UUIDv7；触发的任务以它为来源
+	TriggerID []byte
+	// 所属计划编号
+	ScheduleID uint64
+	// 固定引用的定义版本，此后改变定义不影响
+	Version uint32
+	// 计划时点UTC微秒；手动触发为受理时刻
+	PlannedAt time.Time
+	// 由来：1时点，2手动，3补跑，4夏令时变更中未成为时点的本地时间
+	Origin uint8
+	// 结局：1已触发，2错过跳过，3重叠跳过，4暂停跳过，5本地时间不成为时点，6合并，7手动触发，8补跑触发
+	Outcome uint8
+	// 产生的任务编号；空值表示没有任务
+	TaskID []byte
+	// 代替它的时点UTC微秒；空值表示未合并
+	MergedInto *time.Time
+	// 妨碍触发的原因码、本地时间或操作者给出的原因；空值表示没有
+	Reason []byte
+	// 裁决时刻，数据库时钟UTC微秒
+	DecidedAt time.Time
+}
+
+// 计划版本：时点规则、策略与任务模板，不可变；每个时点固定引用一个版本
+type ScheduleVersion struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 所属计划编号
+	ScheduleID uint64
+	// 版本号，从1连续递增，写入后不可变
+	Version uint32
+	// 生效时刻UTC微秒；此刻起至下一版本生效前的时点属于本版本
+	EffectiveFrom time.Time
+	// 1为cron表达式，2为固定间隔
+	Kind uint8
+	// cron表达式原文，五个字段；固定间隔为空文本
+	Expression []byte
+	// IANA时区名称；固定间隔为空文本
+	TimeZone []byte
+	// 固定间隔，毫秒；cron为0
+	EveryMs uint64
+	// 固定间隔的起点时点UTC微秒，默认1970-01-01；cron不使用
+	AnchorAt time.Time
+	// 不存在的本地时间：1不成为时点，2移到空隙后的第一个时刻
+	DstGap uint8
+	// 出现两次的本地时间：1仅第一次，2两次都是时点
+	DstRepeat uint8
+	// 前一任务未结束时：1照常触发，2跳过，3排队一个其余合并
+	Overlap uint8
+	// 超出补发窗口的时点：1跳过，2合并为一次触发
+	Misfire uint8
+	// 补发窗口，毫秒；时点至多迟到这么久仍触发
+	CatchUpWindowMs uint64
+	// 任务模板：目标队列编号，属于同一应用
+	QueueID uint64
+	// 任务模板：处理器名称
+	Handler []byte
+	// 任务模板：处理器版本文本
+	HandlerVersion []byte
+	// 任务模板：优先级0至9
+	Priority uint8
+	// 任务模板：从触发起的总时限，毫秒
+	DeadlineMs uint64
+	// 任务模板：单次执行租约链的时长上限，毫秒
+	AttemptTimeoutMs uint64
+	// 任务模板：重试策略JSON
+	RetryPolicy []byte
+	// 任务模板：失联策略，1转人工核查，2可安全重做
+	LostPolicy uint8
+	// 任务模板：业务键；空值表示没有
+	BusinessKey []byte
+	// 任务模板：资源互斥键；空值表示不互斥
+	ResourceKey []byte
+	// 写入该版本所用凭据编号
+	CreatedBy uint64
+	// 写入时刻，数据库时钟UTC微秒
+	CreatedAt time.Time
+	// 定义的结构摘要，相同定义再次写入不产生新版本
+	Digest []byte
+	// 任务模板：输出契约JSON字节；空值表示没有
+	OutputContract []byte
+	// 任务模板：输入的精确JSON字节，模板不允许首次延迟
+	Input []byte
 }
 
 // 流程步骤：启动时按固定版本全部写入，由有限决策逐步推进
@@ -503,7 +631,7 @@ type Task struct {
 	CreatedAt time.Time
 	// 最近写入本行的时刻，数据库时钟UTC微秒
 	ChangedAt time.Time
-	// 给出最终结果的尝试序号；0表示尚无结果或未经执行
+	// 给出最终结果的尝试序号；0表示尚无结果、未经执行或由人工核查裁定
 	ResultAttemptNo uint16
 	// 失败、取消或核查的原因码；空值表示没有
 	FailureCode []byte
@@ -527,7 +655,7 @@ type TaskEvent struct {
 	TaskID []byte
 	// 事件序号，等于该变更后的状态版本，逐任务连续
 	EventNo uint32
-	// 事件种类：1受理，2开始，3成功，4失败，5取消，6安排重试，7失联，8转核查，9请求取消，10归还，11逾期
+	// 事件种类：1受理，2开始，3成功，4失败，5取消，6安排重试，7失联，8转核查，9请求取消，10归还，11逾期，12人工核查
 	Kind uint8
 	// 相关尝试序号；0表示与执行无关
 	AttemptNo uint16
@@ -535,6 +663,50 @@ type TaskEvent struct {
 	At time.Time
 	// 补充说明JSON，如下次开始时刻或原因码；空值表示没有
 	Detail []byte
+}
+
+// 人工重试：原任务到唯一直接后继的关联，只增不改；继续重试沿后继推进
+type TaskRetry struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 原任务编号；主键保证每个任务至多一个直接后继
+	TaskID []byte
+	// 人工重试产生的新任务编号，其来源对象为原任务
+	SuccessorID []byte
+	// 操作者：凭据编号
+	RetriedBy []byte
+	// 受理事务时刻，数据库时钟UTC微秒
+	At time.Time
+	// 操作者给出的原因，必填
+	Reason []byte
+}
+
+// 人工核查：裁定、依据与结果，只增不改；不改写尝试与迟到证据
+type TaskReview struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 被核查的任务编号；任务只离开待核查一次，故每个任务至多一行
+	TaskID []byte
+	// 裁定后的任务状态：2成功，3失败
+	Decision uint8
+	// 裁定后的任务状态版本，等于核查事件的序号
+	StateVersion uint32
+	// 裁定者：凭据编号
+	DecidedBy []byte
+	// 裁定事务时刻，数据库时钟UTC微秒
+	At time.Time
+	// 裁定者给出的原因，必填
+	Reason []byte
+	// 裁定失败的原因码；空值表示裁定成功
+	FailureCode []byte
+	// 供人阅读的失败说明；空值表示没有
+	FailureMessage []byte
+	// 失败详情的精确JSON字节；空值表示没有
+	FailureDetails []byte
+	// 裁定依据的精确JSON字节，至多64 KiB
+	Evidence []byte
+	// 裁定成功时的输出精确JSON字节，已按输出契约校验；空值表示没有输出
+	Output []byte
 }
 
 // 事务身份：每个写事务插入一行，用于裁决提交结果不明的事务
