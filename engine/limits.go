@@ -31,6 +31,8 @@ const (
 	FailureMessageBytesMax = 1024 // sentence for a person
 	FailureDetailsBytesMax = 16 << 10
 	ContractBytesMax       = 16 << 10 // inline output contract
+	ReasonBytesMax         = 1024     // why a person did something
+	EvidenceBytesMax       = 64 << 10 // what a review is decided on
 
 	// PriorityMax and PriorityStep: one level of priority is worth 30 s of waiting, so a priority 0 task is overtaken
 	// for at most 270 s (O6, T9).

@@ -41,7 +41,7 @@ func (it *item) left() bool { return it.fate.Load() == leftAlone }
 
 // weight is how many rows the item asks for; a claim weighs what it may start.
 func (it *item) weight() int {
-	n := len(it.batch.Submissions) + len(it.batch.Reports) + len(it.batch.Renewals) + len(it.batch.Cancels) + len(it.batch.Dues)
+	n := len(it.batch.Submissions) + len(it.batch.Reports) + len(it.batch.Renewals) + len(it.batch.Cancels) + len(it.batch.Dues) + len(it.batch.Reviews) + len(it.batch.Retries)
 	for i := range it.batch.Claims {
 		n += it.batch.Claims[i].Tasks
 	}
@@ -57,7 +57,10 @@ func (it *item) payload() int {
 	for i := range it.batch.Reports {
 		n += len(it.batch.Reports[i].Output) + len(it.batch.Reports[i].FailureDetails)
 	}
-	return n
+	for i := range it.batch.Reviews {
+		n += len(it.batch.Reviews[i].Output) + len(it.batch.Reviews[i].Evidence)
+	}
+	return n + len(it.batch.Retries)*engine.PayloadBytesMax // their inputs are known only under the locks
 }
 
 // onlyClaims reports whether the item may wait for work; an item that also reports must be answered at once.
@@ -132,6 +135,8 @@ func (g *group) merge() {
 		g.batch.Reports = append(g.batch.Reports, it.batch.Reports...)
 		g.batch.Renewals = append(g.batch.Renewals, it.batch.Renewals...)
 		g.batch.Cancels = append(g.batch.Cancels, it.batch.Cancels...)
+		g.batch.Reviews = append(g.batch.Reviews, it.batch.Reviews...)
+		g.batch.Retries = append(g.batch.Retries, it.batch.Retries...)
 		g.batch.Claims = append(g.batch.Claims, it.batch.Claims...)
 		g.batch.Dues = append(g.batch.Dues, it.batch.Dues...)
 	}
@@ -145,6 +150,8 @@ func (g *group) split(out pulse.Outcomes) {
 		it.out.Reports, out.Reports = cut(out.Reports, len(b.Reports))
 		it.out.Renewals, out.Renewals = cut(out.Renewals, len(b.Renewals))
 		it.out.Cancels, out.Cancels = cut(out.Cancels, len(b.Cancels))
+		it.out.Reviews, out.Reviews = cut(out.Reviews, len(b.Reviews))
+		it.out.Retries, out.Retries = cut(out.Retries, len(b.Retries))
 		it.out.Claims, out.Claims = cut(out.Claims, len(b.Claims))
 	}
 }

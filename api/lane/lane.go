@@ -252,6 +252,12 @@ func (l *Lane) markTouched(g *group) {
 		for i := range it.batch.Cancels {
 			l.mark(it.batch.Cancels[i].Queue)
 		}
+		for i := range it.batch.Reviews {
+			l.mark(it.batch.Reviews[i].Queue)
+		}
+		for i := range it.batch.Retries {
+			l.mark(it.batch.Retries[i].Queue)
+		}
 		for i := range it.batch.Dues {
 			l.mark(it.batch.Dues[i].Queue)
 		}

@@ -148,6 +148,26 @@ func (s *Set) Cancel(ctx context.Context, namespace uint64, c pulse.Cancel) (pul
 	return it.out.Cancels[0], nil
 }
 
+// Review decides about one task that waits for a person.
+func (s *Set) Review(ctx context.Context, namespace uint64, r pulse.ReviewRequest) (pulse.ReviewOutcome, error) {
+	it := newItem()
+	it.batch.Reviews = []pulse.ReviewRequest{r}
+	if err := s.do(ctx, namespace, it); err != nil {
+		return pulse.ReviewOutcome{}, err
+	}
+	return it.out.Reviews[0], nil
+}
+
+// Retry accepts a new task that repeats one which failed or was cancelled.
+func (s *Set) Retry(ctx context.Context, namespace uint64, r pulse.ManualRetry) (pulse.SubmitOutcome, error) {
+	it := newItem()
+	it.batch.Retries = []pulse.ManualRetry{r}
+	if err := s.do(ctx, namespace, it); err != nil {
+		return pulse.SubmitOutcome{}, err
+	}
+	return it.out.Retries[0], nil
+}
+
 // Due has what a scan found judged and settled.
 func (s *Set) Due(ctx context.Context, namespace uint64, dues []pulse.Due) error {
 	for len(dues) > 0 {

@@ -41,6 +41,12 @@ func (l *pulseLoad) who() who {
 	for i := range b.Cancels {
 		add(b.Cancels[i].Credential, b.Cancels[i].Application, b.Cancels[i].Queue)
 	}
+	for i := range b.Reviews {
+		add(b.Reviews[i].Credential, b.Reviews[i].Application, b.Reviews[i].Queue)
+	}
+	for i := range b.Retries {
+		add(b.Retries[i].Credential, b.Retries[i].Application, b.Retries[i].Queue)
+	}
 	for i := range b.Dues {
 		add(0, b.Dues[i].Application, b.Dues[i].Queue)
 	}
@@ -118,6 +124,14 @@ func (l *pulseLoad) receipts(ctx context.Context, t *tx.Tx) error {
 			keys[pulse.ReceiptKey{Application: c.Application, Kind: pulse.ReceiptCancel, Key: c.Key}] = true
 		}
 	}
+	for i := range l.batch.Reviews {
+		r := &l.batch.Reviews[i]
+		keys[pulse.ReceiptKey{Application: r.Application, Kind: pulse.ReceiptReview, Key: r.Key}] = true
+	}
+	for i := range l.batch.Retries { // rare, so the receipt is always looked for
+		r := &l.batch.Retries[i]
+		keys[pulse.ReceiptKey{Application: r.Application, Kind: pulse.ReceiptSubmit, Key: r.Key}] = true
+	}
 	return LoadReceipts(ctx, t, keys, l.s.Receipts)
 }
 
@@ -181,6 +195,9 @@ func (l *pulseLoad) resources(ctx context.Context, place tx.AfterSteps) error {
 	}
 	for i := range l.batch.Submissions {
 		keys[l.batch.Submissions[i].ResourceKey] = true
+	}
+	for _, o := range l.s.Originals {
+		keys[o.Submission.ResourceKey] = true
 	}
 	for i := range l.batch.Dues {
 		keys[l.batch.Dues[i].Key], freed[l.batch.Dues[i].Key] = true, true

@@ -142,6 +142,12 @@ func (l *pulseLoad) ended(ctx context.Context, t *tx.Tx) error {
 	for i := range l.batch.Cancels {
 		rules = append(rules, l.batch.Cancels[i].Task)
 	}
+	for i := range l.batch.Reviews {
+		rules = append(rules, l.batch.Reviews[i].Task)
+	}
+	for i := range l.batch.Retries {
+		attempts = append(attempts, l.batch.Retries[i].Task)
+	}
 	for i := range l.batch.Dues {
 		if l.batch.Dues[i].Kind == pulse.DueLost {
 			rules = append(rules, l.batch.Dues[i].Task)
@@ -150,7 +156,10 @@ func (l *pulseLoad) ended(ctx context.Context, t *tx.Tx) error {
 	if err := l.rules(ctx, t, Bytes(rules)); err != nil {
 		return err
 	}
-	return l.attempts(ctx, t, Bytes(attempts))
+	if err := l.attempts(ctx, t, Bytes(attempts)); err != nil {
+		return err
+	}
+	return l.decisions(ctx, t)
 }
 
 func (l *pulseLoad) rules(ctx context.Context, t *tx.Tx, ids [][]byte) error {
@@ -163,7 +172,7 @@ func (l *pulseLoad) rules(ctx context.Context, t *tx.Tx, ids [][]byte) error {
 		if bad != nil {
 			return bad
 		}
-		rule := pulse.Rules{Application: r.ApplicationID, State: pulse.Public(r.State), Retry: retry, OutputContract: r.OutputContract}
+		rule := pulse.Rules{Application: r.ApplicationID, State: pulse.Public(r.State), Source: pulse.Source(r.Source), Retry: retry, OutputContract: r.OutputContract}
 		if open, ok := l.s.Open[ID(r.TaskID)]; ok {
 			rule.State = open.State.Public()
 		}

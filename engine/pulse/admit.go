@@ -77,7 +77,10 @@ func Accept(s *Submission, now time.Time) Task {
 		MaxAttempts: s.Retry.MaxAttempts, Lost: s.Lost, HasContract: len(s.OutputContract) > 0,
 		HandlerHash: HandlerHash(s.Handler, s.HandlerVersion), AttemptTimeout: time.Duration(s.AttemptTimeoutMS) * time.Millisecond,
 		InputBytes: uint32(len(s.Input)), AvailableAt: now.Add(time.Duration(s.DelayMS) * time.Millisecond),
-		DeadlineAt: s.DeadlineAt, ResourceKey: s.ResourceKey, Gate: s.Gate, Owner: s.Owner,
+		DeadlineAt: s.DeadlineAt, ResourceKey: s.ResourceKey, Gate: s.Gate,
+	}
+	if s.Source == SourceWorkflow {
+		t.Owner = s.Owner // who is told of the end; a retry and a schedule ask for no inbox
 	}
 	if t.DeadlineAt.IsZero() {
 		t.DeadlineAt = now.Add(time.Duration(s.DeadlineMS) * time.Millisecond)

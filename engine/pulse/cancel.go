@@ -88,7 +88,7 @@ func (p *planner) cancelEnded(c *Cancel) CancelOutcome {
 
 func (p *planner) auditCancel(c *Cancel, action string) {
 	p.ch.Audits = append(p.ch.Audits, AuditWrite{
-		Application: c.Application, Actor: fmt.Sprintf("cred_%016x", c.Credential), Action: action,
+		Application: c.Application, Actor: actor(c.Credential), Action: action,
 		Subject: c.Task.Text("task"), Reason: c.Reason, Detail: "{}",
 	})
 }

@@ -20,6 +20,8 @@ type Changes struct {
 	Attempts       []AttemptWrite
 	Events         []EventWrite
 	Late           []LateWrite
+	Reviews        []ReviewWrite
+	Retries        []RetryWrite
 	NewResources   []Resource
 	Resources      []Resource
 	FreedResources []string

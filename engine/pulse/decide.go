@@ -59,13 +59,15 @@ func Decide(s *Snapshot, b *Batch) (Outcomes, Changes) {
 	p.out = Outcomes{
 		Submissions: make([]SubmitOutcome, len(b.Submissions)), Reports: make([]ReportOutcome, len(b.Reports)),
 		Renewals: make([]RenewalOutcome, len(b.Renewals)), Cancels: make([]CancelOutcome, len(b.Cancels)),
-		Claims: make([]ClaimOutcome, len(b.Claims)),
+		Claims: make([]ClaimOutcome, len(b.Claims)), Reviews: make([]ReviewOutcome, len(b.Reviews)), Retries: make([]SubmitOutcome, len(b.Retries)),
 	}
 	p.reports()
 	p.renewals()
 	p.cancels()
+	p.reviews()
 	p.dues()
 	p.submissions()
+	p.retries()
 	p.wake()
 	p.claims()
 	p.wake() // a claim meets tasks whose deadline has passed: the key they were woken for goes to the next
@@ -108,7 +110,8 @@ type verdict struct {
 	code      string
 	message   string
 	output    []byte
-	unknown   bool // an effect may have happened that nobody has confirmed: permit and key stay held
+	detail    string // of the event, JSON; empty: the code
+	unknown   bool   // an effect may have happened that nobody has confirmed: permit and key stay held
 }
 
 // settle applies a verdict: version, event, counters, full row, stream and inbox, all from one place.
@@ -122,7 +125,7 @@ func (p *planner) settle(w *work, v verdict) {
 	if from == PublicRunning {
 		p.usage.run(&w.now, -1)
 	}
-	p.event(w, v.kind, v.attemptNo, codeDetail(v.code))
+	p.event(w, v.kind, v.attemptNo, orElse(v.detail, codeDetail(v.code)))
 	w.public = to
 	w.now.PermitHeld = v.unknown
 	w.now.State = Review

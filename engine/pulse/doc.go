@@ -4,8 +4,8 @@
 // brought. The caller locks the ladder, loads a Snapshot, asks Decide, and writes the Changes. Inside, the order is
 // always the same and is what makes one commit enough:
 //
-//  1. reports, renewals, cancels and due rows settle what exists and give back what they held;
-//  2. submissions are admitted against what is left;
+//  1. reports, renewals, cancels, reviews and due rows settle what exists and give back what they held;
+//  2. submissions and manual retries are admitted against what is left;
 //  3. freed resource keys wake their first waiter;
 //  4. claims take the best of what was there and what has just come, so a task may be submitted and started in one
 //     commit.

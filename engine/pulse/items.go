@@ -13,6 +13,8 @@ type Batch struct {
 	Reports     []Report
 	Renewals    []Renewal
 	Cancels     []Cancel
+	Reviews     []ReviewRequest
+	Retries     []ManualRetry
 	Claims      []Claim
 	Dues        []Due
 }
@@ -145,5 +147,7 @@ type Outcomes struct {
 	Reports     []ReportOutcome
 	Renewals    []RenewalOutcome
 	Cancels     []CancelOutcome
+	Reviews     []ReviewOutcome
+	Retries     []SubmitOutcome
 	Claims      []ClaimOutcome
 }

@@ -32,6 +32,7 @@ const (
 	ReceiptCancel  ReceiptKind = 2
 	ReceiptPublish ReceiptKind = 3
 	ReceiptStart   ReceiptKind = 4
+	ReceiptReview  ReceiptKind = 5
 )
 
 // ReceiptKey identifies one operation of one application.
@@ -52,6 +53,7 @@ type Receipt struct {
 type Rules struct {
 	Application    uint64
 	State          Public
+	Source         Source
 	Retry          Retry
 	OutputContract []byte
 }
@@ -109,7 +111,10 @@ type Snapshot struct {
 	Open      map[engine.ID]Task
 	Rules     map[engine.ID]Rules
 	Attempts  map[AttemptKey]EndedAttempt
-	Unsettled map[engine.ID]bool // running tasks with an earlier attempt whose outcome is UNKNOWN
+	Unsettled map[engine.ID]bool // tasks with an attempt whose outcome is UNKNOWN, as far as the batch needs to know
+	Reviewed  map[engine.ID]Reviewed
+	Originals map[engine.ID]Original  // what retries repeat
+	Retried   map[engine.ID]engine.ID // their direct successors
 	Resources map[string]Resource
 	Waits     map[string][]KeyWait
 	Gates     map[engine.ID]bool // true: open

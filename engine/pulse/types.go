@@ -110,6 +110,7 @@ const (
 	EventCancelRequested EventKind = 9
 	EventReturned        EventKind = 10
 	EventExpired         EventKind = 11
+	EventReviewed        EventKind = 12
 )
 
 // Task is the open row: everything that changes while a task is open.

@@ -7,9 +7,45 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"time"
 )
+
+const countTasksAhead = `-- name: CountTasksAhead :one
+SELECT CAST(COUNT(*) AS SIGNED) AS ahead FROM (
+  SELECT 1 FROM open_task x FORCE INDEX (open_due)
+  WHERE x.namespace_id = ? AND x.queue_id = ? AND x.state = 1 AND x.handler_hash = ?
+    AND (x.due_at < ? OR (x.due_at = ? AND x.task_id < ?))
+  LIMIT ?
+) y
+`
+
+type CountTasksAheadParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+	HandlerHash uint64
+	DueAt       *time.Time
+	TaskID      []byte
+	Limit       int32
+}
+
+// How many tasks of the same queue and handler a worker gets first, counted up to a bound.
+// lock: none.
+func (q *Queries) CountTasksAhead(ctx context.Context, arg CountTasksAheadParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countTasksAhead,
+		arg.NamespaceID,
+		arg.QueueID,
+		arg.HandlerHash,
+		arg.DueAt,
+		arg.DueAt,
+		arg.TaskID,
+		arg.Limit,
+	)
+	var ahead int64
+	err := row.Scan(&ahead)
+	return ahead, err
+}
 
 const deleteKeyWait = `-- name: DeleteKeyWait :execrows
 DELETE FROM key_wait WHERE namespace_id = ? AND resource_key = ? AND due_at = ? AND task_id = ?
@@ -255,6 +291,132 @@ func (q *Queries) GetTaskQueue(ctx context.Context, arg GetTaskQueueParams) (uin
 	var queue_id uint64
 	err := row.Scan(&queue_id)
 	return queue_id, err
+}
+
+const getTaskRetry = `-- name: GetTaskRetry :one
+SELECT namespace_id, task_id, successor_id, retried_by, at, reason FROM task_retry WHERE namespace_id = ? AND task_id = ?
+`
+
+type GetTaskRetryParams struct {
+	NamespaceID uint64
+	TaskID      []byte
+}
+
+// lock: none.
+func (q *Queries) GetTaskRetry(ctx context.Context, arg GetTaskRetryParams) (TaskRetry, error) {
+	row := q.db.QueryRowContext(ctx, getTaskRetry, arg.NamespaceID, arg.TaskID)
+	var i TaskRetry
+	err := row.Scan(
+		&i.NamespaceID,
+		&i.TaskID,
+		&i.SuccessorID,
+		&i.RetriedBy,
+		&i.At,
+		&i.Reason,
+	)
+	return i, err
+}
+
+const getTaskReview = `-- name: GetTaskReview :one
+SELECT namespace_id, task_id, decision, state_version, decided_by, at, reason, failure_code, failure_message, failure_details, evidence, output FROM task_review WHERE namespace_id = ? AND task_id = ?
+`
+
+type GetTaskReviewParams struct {
+	NamespaceID uint64
+	TaskID      []byte
+}
+
+// lock: none.
+func (q *Queries) GetTaskReview(ctx context.Context, arg GetTaskReviewParams) (TaskReview, error) {
+	row := q.db.QueryRowContext(ctx, getTaskReview, arg.NamespaceID, arg.TaskID)
+	var i TaskReview
+	err := row.Scan(
+		&i.NamespaceID,
+		&i.TaskID,
+		&i.Decision,
+		&i.StateVersion,
+		&i.DecidedBy,
+		&i.At,
+		&i.Reason,
+		&i.FailureCode,
+		&i.FailureMessage,
+		&i.FailureDetails,
+		&i.Evidence,
+		&i.Output,
+	)
+	return i, err
+}
+
+const getTaskStanding = `-- name: GetTaskStanding :one
+SELECT o.task_id, o.application_id, o.queue_id, o.state, o.priority, o.available_at, o.deadline_at, o.handler_hash, o.due_at, o.gate_id,
+       q.paused, q.running_attempts AS queue_running, q.running_attempts_max AS queue_running_max,
+       a.running_attempts AS application_running, a.running_attempts_max AS application_running_max,
+       r.task_id AS holder_id, h.application_id AS holder_application_id, h.state AS holder_state, g.state AS gate_state, NOW(6) AS now_at
+FROM open_task o
+JOIN queue q ON q.namespace_id = o.namespace_id AND q.queue_id = o.queue_id
+JOIN quota a ON a.namespace_id = o.namespace_id AND a.application_id = o.application_id
+LEFT JOIN resource_lock r ON r.namespace_id = o.namespace_id AND r.resource_key = o.resource_key
+LEFT JOIN open_task h ON h.namespace_id = r.namespace_id AND h.task_id = r.task_id
+LEFT JOIN execution_gate g ON g.namespace_id = o.namespace_id AND g.gate_id = o.gate_id
+WHERE o.namespace_id = ? AND o.task_id = ?
+`
+
+type GetTaskStandingParams struct {
+	NamespaceID uint64
+	TaskID      []byte
+}
+
+type GetTaskStandingRow struct {
+	TaskID                []byte
+	ApplicationID         uint64
+	QueueID               uint64
+	State                 uint8
+	Priority              uint8
+	AvailableAt           time.Time
+	DeadlineAt            time.Time
+	HandlerHash           uint64
+	DueAt                 *time.Time
+	GateID                []byte
+	Paused                uint8
+	QueueRunning          int64
+	QueueRunningMax       int64
+	ApplicationRunning    int64
+	ApplicationRunningMax int64
+	HolderID              []byte
+	HolderApplicationID   sql.NullInt64
+	HolderState           sql.NullInt16
+	GateState             sql.NullInt16
+	NowAt                 time.Time
+}
+
+// Everything that may keep one open task from running, at one moment.
+// lock: none.
+func (q *Queries) GetTaskStanding(ctx context.Context, arg GetTaskStandingParams) (GetTaskStandingRow, error) {
+	row := q.db.QueryRowContext(ctx, getTaskStanding, arg.NamespaceID, arg.TaskID)
+	var i GetTaskStandingRow
+	err := row.Scan(
+		&i.TaskID,
+		&i.ApplicationID,
+		&i.QueueID,
+		&i.State,
+		&i.Priority,
+		&i.AvailableAt,
+		&i.DeadlineAt,
+		&i.HandlerHash,
+		&i.DueAt,
+		&i.GateID,
+		&i.Paused,
+		&i.QueueRunning,
+		&i.QueueRunningMax,
+		&i.ApplicationRunning,
+		&i.ApplicationRunningMax,
+		&i.HolderID,
+		&i.HolderApplicationID,
+		&i.HolderState,
+		&i.GateState,
+		&i.NowAt,
+	)
+	return i, err
 }
 
 const insertAttempt = `-- name: InsertAttempt :execrows
@@ -559,6 +721,79 @@ func (q *Queries) InsertTaskEvent(ctx context.Context, arg InsertTaskEventParams
 		arg.AttemptNo,
 		arg.At,
 		arg.Detail,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const insertTaskRetry = `-- name: InsertTaskRetry :execrows
+INSERT INTO task_retry (namespace_id, task_id, successor_id, retried_by, at, reason) VALUES (?, ?, ?, ?, ?, ?)
+`
+
+type InsertTaskRetryParams struct {
+	NamespaceID uint64
+	TaskID      []byte
+	SuccessorID []byte
+	RetriedBy   []byte
+	At          time.Time
+	Reason      []byte
+}
+
+// The primary key allows one direct successor.
+// lock: 9 task X (new row). {many}
+func (q *Queries) InsertTaskRetry(ctx context.Context, arg InsertTaskRetryParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, insertTaskRetry,
+		arg.NamespaceID,
+		arg.TaskID,
+		arg.SuccessorID,
+		arg.RetriedBy,
+		arg.At,
+		arg.Reason,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const insertTaskReview = `-- name: InsertTaskReview :execrows
+INSERT INTO task_review (namespace_id, task_id, decision, state_version, decided_by, at, reason, failure_code, failure_message, failure_details, evidence, output)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+`
+
+type InsertTaskReviewParams struct {
+	NamespaceID    uint64
+	TaskID         []byte
+	Decision       uint8
+	StateVersion   uint32
+	DecidedBy      []byte
+	At             time.Time
+	Reason         []byte
+	FailureCode    []byte
+	FailureMessage []byte
+	FailureDetails []byte
+	Evidence       []byte
+	Output         []byte
+}
+
+// The decision about a task; a task leaves review once.
+// lock: 9 task X (new row). {many}
+func (q *Queries) InsertTaskReview(ctx context.Context, arg InsertTaskReviewParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, insertTaskReview,
+		arg.NamespaceID,
+		arg.TaskID,
+		arg.Decision,
+		arg.StateVersion,
+		arg.DecidedBy,
+		arg.At,
+		arg.Reason,
+		arg.FailureCode,
+		arg.FailureMessage,
+		arg.FailureDetails,
+		arg.Evidence,
+		arg.Output,
 	)
 	if err != nil {
 		return 0, err
@@ -1196,6 +1431,93 @@ func (q *Queries) ListTaskEvents(ctx context.Context, arg ListTaskEventsParams) 
 	return items, nil
 }
 
+const listTaskOriginals = `-- name: ListTaskOriginals :many
+SELECT task_id, application_id, queue_id, state, state_version, source, priority, handler, handler_version, attempt_timeout_ms, retry_policy, lost_policy,
+       deadline_at, created_at, business_key, resource_key, output_contract, input
+FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
+`
+
+type ListTaskOriginalsParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type ListTaskOriginalsRow struct {
+	TaskID           []byte
+	ApplicationID    uint64
+	QueueID          uint64
+	State            uint8
+	StateVersion     uint32
+	Source           uint8
+	Priority         uint8
+	Handler          []byte
+	HandlerVersion   []byte
+	AttemptTimeoutMs uint64
+	RetryPolicy      []byte
+	LostPolicy       uint8
+	DeadlineAt       time.Time
+	CreatedAt        time.Time
+	BusinessKey      []byte
+	ResourceKey      []byte
+	OutputContract   []byte
+	Input            []byte
+}
+
+// What a manual retry repeats: the frozen request of tasks that have ended.
+// lock: none (changed only under the quota row).
+func (q *Queries) ListTaskOriginals(ctx context.Context, arg ListTaskOriginalsParams) ([]ListTaskOriginalsRow, error) {
+	query := listTaskOriginals
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTaskOriginalsRow
+	for rows.Next() {
+		var i ListTaskOriginalsRow
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.ApplicationID,
+			&i.QueueID,
+			&i.State,
+			&i.StateVersion,
+			&i.Source,
+			&i.Priority,
+			&i.Handler,
+			&i.HandlerVersion,
+			&i.AttemptTimeoutMs,
+			&i.RetryPolicy,
+			&i.LostPolicy,
+			&i.DeadlineAt,
+			&i.CreatedAt,
+			&i.BusinessKey,
+			&i.ResourceKey,
+			&i.OutputContract,
+			&i.Input,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listTaskPayloads = `-- name: ListTaskPayloads :many
 SELECT t.task_id, t.handler, t.handler_version, t.priority, t.business_key, t.resource_key, t.traceparent, t.created_at, t.deadline_at, t.max_attempts, t.input, q.name AS queue_name
 FROM task t JOIN queue q ON q.namespace_id = t.namespace_id AND q.queue_id = t.queue_id
@@ -1271,8 +1593,115 @@ func (q *Queries) ListTaskPayloads(ctx context.Context, arg ListTaskPayloadsPara
 	return items, nil
 }
 
+const listTaskRetries = `-- name: ListTaskRetries :many
+SELECT task_id, successor_id FROM task_retry WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
+`
+
+type ListTaskRetriesParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type ListTaskRetriesRow struct {
+	TaskID      []byte
+	SuccessorID []byte
+}
+
+// The successors of tasks that somebody wants to retry.
+// lock: none (changed only under the quota row).
+func (q *Queries) ListTaskRetries(ctx context.Context, arg ListTaskRetriesParams) ([]ListTaskRetriesRow, error) {
+	query := listTaskRetries
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTaskRetriesRow
+	for rows.Next() {
+		var i ListTaskRetriesRow
+		if err := rows.Scan(&i.TaskID, &i.SuccessorID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listTaskReviews = `-- name: ListTaskReviews :many
+SELECT task_id, decision, decided_by, at FROM task_review WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
+`
+
+type ListTaskReviewsParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type ListTaskReviewsRow struct {
+	TaskID    []byte
+	Decision  uint8
+	DecidedBy []byte
+	At        time.Time
+}
+
+// Who decided, for those who come second.
+// lock: none (changed only under the quota row).
+func (q *Queries) ListTaskReviews(ctx context.Context, arg ListTaskReviewsParams) ([]ListTaskReviewsRow, error) {
+	query := listTaskReviews
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTaskReviewsRow
+	for rows.Next() {
+		var i ListTaskReviewsRow
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.Decision,
+			&i.DecidedBy,
+			&i.At,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listTaskRules = `-- name: ListTaskRules :many
-SELECT task_id, application_id, state, state_version, retry_policy, output_contract, failure_code FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
+SELECT task_id, application_id, state, state_version, source, retry_policy, output_contract, failure_code FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
 `
 
 type ListTaskRulesParams struct {
@@ -1285,6 +1714,7 @@ type ListTaskRulesRow struct {
 	ApplicationID  uint64
 	State          uint8
 	StateVersion   uint32
+	Source         uint8
 	RetryPolicy    []byte
 	OutputContract []byte
 	FailureCode    []byte
@@ -1317,6 +1747,7 @@ func (q *Queries) ListTaskRules(ctx context.Context, arg ListTaskRulesParams) ([
 			&i.ApplicationID,
 			&i.State,
 			&i.StateVersion,
+			&i.Source,
 			&i.RetryPolicy,
 			&i.OutputContract,
 			&i.FailureCode,

@@ -93,7 +93,7 @@ WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state IN (1, 
 -- What a settlement must know beyond the open row: policy, contract, and how an ended task ended.
 -- lock: none (changed only under the quota row).
 -- name: ListTaskRules :many
-SELECT task_id, application_id, state, state_version, retry_policy, output_contract, failure_code FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
+SELECT task_id, application_id, state, state_version, source, retry_policy, output_contract, failure_code FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
 
 -- What a worker is given. Read after the commit, outside the lane.
 -- lock: none (immutable columns).
@@ -233,3 +233,64 @@ SELECT resource_key, waiters FROM resource_lock WHERE namespace_id = ? AND task_
 -- lock: none.
 -- name: GetTaskQueue :one
 SELECT queue_id FROM task WHERE namespace_id = ? AND task_id = ? AND application_id = ?;
+
+-- The decision about a task; a task leaves review once.
+-- lock: 9 task X (new row). {many}
+-- name: InsertTaskReview :execrows
+INSERT INTO task_review (namespace_id, task_id, decision, state_version, decided_by, at, reason, failure_code, failure_message, failure_details, evidence, output)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- Who decided, for those who come second.
+-- lock: none (changed only under the quota row).
+-- name: ListTaskReviews :many
+SELECT task_id, decision, decided_by, at FROM task_review WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
+
+-- lock: none.
+-- name: GetTaskReview :one
+SELECT * FROM task_review WHERE namespace_id = ? AND task_id = ?;
+
+-- The primary key allows one direct successor.
+-- lock: 9 task X (new row). {many}
+-- name: InsertTaskRetry :execrows
+INSERT INTO task_retry (namespace_id, task_id, successor_id, retried_by, at, reason) VALUES (?, ?, ?, ?, ?, ?);
+
+-- The successors of tasks that somebody wants to retry.
+-- lock: none (changed only under the quota row).
+-- name: ListTaskRetries :many
+SELECT task_id, successor_id FROM task_retry WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
+
+-- lock: none.
+-- name: GetTaskRetry :one
+SELECT * FROM task_retry WHERE namespace_id = ? AND task_id = ?;
+
+-- What a manual retry repeats: the frozen request of tasks that have ended.
+-- lock: none (changed only under the quota row).
+-- name: ListTaskOriginals :many
+SELECT task_id, application_id, queue_id, state, state_version, source, priority, handler, handler_version, attempt_timeout_ms, retry_policy, lost_policy,
+       deadline_at, created_at, business_key, resource_key, output_contract, input
+FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
+
+-- Everything that may keep one open task from running, at one moment.
+-- lock: none.
+-- name: GetTaskStanding :one
+SELECT o.task_id, o.application_id, o.queue_id, o.state, o.priority, o.available_at, o.deadline_at, o.handler_hash, o.due_at, o.gate_id,
+       q.paused, q.running_attempts AS queue_running, q.running_attempts_max AS queue_running_max,
+       a.running_attempts AS application_running, a.running_attempts_max AS application_running_max,
+       r.task_id AS holder_id, h.application_id AS holder_application_id, h.state AS holder_state, g.state AS gate_state, NOW(6) AS now_at
+FROM open_task o
+JOIN queue q ON q.namespace_id = o.namespace_id AND q.queue_id = o.queue_id
+JOIN quota a ON a.namespace_id = o.namespace_id AND a.application_id = o.application_id
+LEFT JOIN resource_lock r ON r.namespace_id = o.namespace_id AND r.resource_key = o.resource_key
+LEFT JOIN open_task h ON h.namespace_id = r.namespace_id AND h.task_id = r.task_id
+LEFT JOIN execution_gate g ON g.namespace_id = o.namespace_id AND g.gate_id = o.gate_id
+WHERE o.namespace_id = ? AND o.task_id = ?;
+
+-- How many tasks of the same queue and handler a worker gets first, counted up to a bound.
+-- lock: none.
+-- name: CountTasksAhead :one
+SELECT CAST(COUNT(*) AS SIGNED) AS ahead FROM (
+  SELECT 1 FROM open_task x FORCE INDEX (open_due)
+  WHERE x.namespace_id = ? AND x.queue_id = ? AND x.state = 1 AND x.handler_hash = ?
+    AND (x.due_at < sqlc.arg('due_at') OR (x.due_at = sqlc.arg('due_at') AND x.task_id < sqlc.arg('task_id')))
+  LIMIT ?
+) y;

@@ -21,7 +21,7 @@ CREATE TABLE task (
   deadline_at DATETIME(6) NOT NULL COMMENT '绝对截止UTC微秒，覆盖等待、全部尝试与重试',
   created_at DATETIME(6) NOT NULL COMMENT '受理时刻，数据库时钟UTC微秒',
   changed_at DATETIME(6) NOT NULL COMMENT '最近写入本行的时刻，数据库时钟UTC微秒',
-  result_attempt_no SMALLINT UNSIGNED NOT NULL COMMENT '给出最终结果的尝试序号；0表示尚无结果或未经执行',
+  result_attempt_no SMALLINT UNSIGNED NOT NULL COMMENT '给出最终结果的尝试序号；0表示尚无结果、未经执行或由人工核查裁定',
   failure_code VARBINARY(64) NULL COMMENT '失败、取消或核查的原因码；空值表示没有',
   business_key VARBINARY(255) NULL COMMENT '业务键，精确匹配含尾部空格与大小写；空值表示未提供',
   resource_key VARBINARY(255) NULL COMMENT '资源互斥键：命名空间内同键至多一个在途或未知执行；空值表示不互斥',
@@ -93,7 +93,7 @@ CREATE TABLE task_event (
   namespace_id BIGINT UNSIGNED NOT NULL COMMENT '所属命名空间编号',
   task_id BINARY(16) NOT NULL COMMENT '所属任务编号',
   event_no INT UNSIGNED NOT NULL COMMENT '事件序号，等于该变更后的状态版本，逐任务连续',
-  kind TINYINT UNSIGNED NOT NULL COMMENT '事件种类：1受理，2开始，3成功，4失败，5取消，6安排重试，7失联，8转核查，9请求取消，10归还，11逾期',
+  kind TINYINT UNSIGNED NOT NULL COMMENT '事件种类：1受理，2开始，3成功，4失败，5取消，6安排重试，7失联，8转核查，9请求取消，10归还，11逾期，12人工核查',
   attempt_no SMALLINT UNSIGNED NOT NULL COMMENT '相关尝试序号；0表示与执行无关',
   at DATETIME(6) NOT NULL COMMENT '提交该变更的事务时刻，数据库时钟UTC微秒',
   detail VARBINARY(1024) NULL COMMENT '补充说明JSON，如下次开始时刻或原因码；空值表示没有',
@@ -129,3 +129,30 @@ CREATE TABLE key_wait (
   queue_id BIGINT UNSIGNED NOT NULL COMMENT '停靠任务所在队列编号，唤醒时须先锁该队列',
   PRIMARY KEY (namespace_id, resource_key, due_at, task_id)
 ) COMMENT='资源等待：被占用键挡住的任务离开领取索引，键释放时按序唤醒';
+
+CREATE TABLE task_review (
+  namespace_id BIGINT UNSIGNED NOT NULL COMMENT '所属命名空间编号',
+  task_id BINARY(16) NOT NULL COMMENT '被核查的任务编号；任务只离开待核查一次，故每个任务至多一行',
+  decision TINYINT UNSIGNED NOT NULL COMMENT '裁定后的任务状态：2成功，3失败',
+  state_version INT UNSIGNED NOT NULL COMMENT '裁定后的任务状态版本，等于核查事件的序号',
+  decided_by VARBINARY(96) NOT NULL COMMENT '裁定者：凭据编号',
+  at DATETIME(6) NOT NULL COMMENT '裁定事务时刻，数据库时钟UTC微秒',
+  reason VARBINARY(1024) NOT NULL COMMENT '裁定者给出的原因，必填',
+  failure_code VARBINARY(64) NULL COMMENT '裁定失败的原因码；空值表示裁定成功',
+  failure_message VARBINARY(1024) NULL COMMENT '供人阅读的失败说明；空值表示没有',
+  failure_details LONGBLOB NULL COMMENT '失败详情的精确JSON字节；空值表示没有',
+  evidence LONGBLOB NOT NULL COMMENT '裁定依据的精确JSON字节，至多64 KiB',
+  output LONGBLOB NULL COMMENT '裁定成功时的输出精确JSON字节，已按输出契约校验；空值表示没有输出',
+  PRIMARY KEY (namespace_id, task_id),
+  CONSTRAINT task_review_decision CHECK (decision IN (2, 3))
+) COMMENT='人工核查：裁定、依据与结果，只增不改；不改写尝试与迟到证据';
+
+CREATE TABLE task_retry (
+  namespace_id BIGINT UNSIGNED NOT NULL COMMENT '所属命名空间编号',
+  task_id BINARY(16) NOT NULL COMMENT '原任务编号；主键保证每个任务至多一个直接后继',
+  successor_id BINARY(16) NOT NULL COMMENT '人工重试产生的新任务编号，其来源对象为原任务',
+  retried_by VARBINARY(96) NOT NULL COMMENT '操作者：凭据编号',
+  at DATETIME(6) NOT NULL COMMENT '受理事务时刻，数据库时钟UTC微秒',
+  reason VARBINARY(1024) NOT NULL COMMENT '操作者给出的原因，必填',
+  PRIMARY KEY (namespace_id, task_id)
+) COMMENT='人工重试：原任务到唯一直接后继的关联，只增不改；继续重试沿后继推进';
