@@ -47,9 +47,9 @@ vet: ## go vet in every module
 	tools/each.sh go vet ./...
 
 .PHONY: rules
-rules: ## House rules of SQL, Go and migrations; no database needed
+rules: ## House rules of SQL and Go; schema, migrations and their seal agree
 	go run ./cmd/rules
-	go run ./cmd/orbit migrate verify --files-only
+	tools/with-db.sh bash -c 'go run ./cmd/orbit migrate verify --files-only --dev-url "$$ORBIT_DB_ADDRESS"'
 
 .PHONY: lint
 lint: ## golangci-lint in every module, import floors included
