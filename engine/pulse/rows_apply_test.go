@@ -31,7 +31,7 @@ func (r *rows) apply(now time.Time, c *pulse.Changes) error {
 	for _, n := range c.NewTasks {
 		_, exists := r.full[n.Task.ID]
 		must(!exists, "task twice")
-		r.full[n.Task.ID] = fullRow{n.Submission.Application, pulse.PublicQueued, 1, 0, "", n.Submission.Retry, string(n.Submission.OutputContract), n.CreatedAt}
+		r.full[n.Task.ID] = fullRow{n.Submission.Application, pulse.PublicQueued, 1, 0, "", n.Submission.Retry, string(n.Submission.OutputContract), n.CreatedAt, max(n.Submission.Source, pulse.SourceDirect), n.Submission, n.Task.DeadlineAt}
 	}
 	for _, t := range c.NewOpen {
 		_, exists := r.open[t.ID]
@@ -63,6 +63,7 @@ func (r *rows) apply(now time.Time, c *pulse.Changes) error {
 			r.late[k] = l
 		}
 	}
+	r.applyDecisions(c, must)
 	r.applyKeys(c, must)
 	for _, q := range c.Quotas {
 		r.quotas[q.Application] = q

@@ -30,6 +30,8 @@ type rows struct {
 	inbox     []pulse.InboxWrite
 	stream    []pulse.StreamWrite
 	audits    []pulse.AuditWrite
+	reviews   map[engine.ID]pulse.ReviewWrite
+	retries   map[engine.ID]pulse.RetryWrite
 	poolMore  int // how many candidates a pool offers beyond what claims ask for; the store offers four
 	waitsMax  int
 }
@@ -43,6 +45,9 @@ type fullRow struct {
 	Retry       pulse.Retry
 	Contract    string
 	CreatedAt   time.Time
+	Source      pulse.Source
+	Sub         pulse.Submission
+	Deadline    time.Time
 }
 
 const (
@@ -53,7 +58,7 @@ const (
 	hour, minute      = time.Hour, time.Minute
 	deadlineMS        = int64(3_600_000)
 	attemptTimeoutMS  = int64(600_000)
-	allScopes         = "tasks:submit tasks:cancel worker:claim"
+	allScopes         = "tasks:submit tasks:cancel worker:claim tasks:review tasks:retry"
 	limitlessRows     = int64(1 << 40)
 	defaultMaxWaiters = engine.KeyWaitersPerPlan
 )
@@ -66,7 +71,7 @@ func newRows() *rows {
 		receipts: map[pulse.ReceiptKey]pulse.Receipt{}, open: map[engine.ID]pulse.Task{}, full: map[engine.ID]fullRow{},
 		attempts: map[pulse.AttemptKey]pulse.AttemptWrite{}, events: map[engine.ID][]pulse.EventWrite{},
 		resources: map[string]pulse.Resource{}, waits: map[string]map[engine.ID]pulse.KeyWait{}, gates: map[engine.ID]bool{},
-		late: map[string]pulse.LateWrite{}, poolMore: 1 << 20, waitsMax: defaultMaxWaiters,
+		late: map[string]pulse.LateWrite{}, reviews: map[engine.ID]pulse.ReviewWrite{}, retries: map[engine.ID]pulse.RetryWrite{}, poolMore: 1 << 20, waitsMax: defaultMaxWaiters,
 	}
 	for application, credential := range map[uint64]uint64{app: key, otherApp: otherKey} {
 		r.callers[credential] = engine.Caller{Credential: credential, Application: application, Scopes: allScopes, ApplicationActive: true, NamespaceActive: true}
@@ -89,6 +94,7 @@ func (r *rows) load(b *pulse.Batch, now time.Time) *pulse.Snapshot {
 	for _, id := range b.TaskIDs() {
 		r.loadTask(s, id)
 	}
+	r.loadDecisions(s, b)
 	for resource := range r.resources {
 		s.Waits[resource] = r.firstWaits(resource)
 		for _, w := range s.Waits[resource] {
@@ -117,7 +123,7 @@ func (r *rows) loadTask(s *pulse.Snapshot, id engine.ID) {
 	if !ok {
 		return
 	}
-	rules := pulse.Rules{Application: full.Application, State: full.State, Retry: full.Retry, OutputContract: []byte(full.Contract)}
+	rules := pulse.Rules{Application: full.Application, State: full.State, Source: full.Source, Retry: full.Retry, OutputContract: []byte(full.Contract)}
 	if t, ok := r.open[id]; ok {
 		s.Open[id] = t
 		rules.State = t.State.Public()

@@ -23,6 +23,7 @@ import (
 //	plan                                                 one transaction:
 //	submit NAME [queue= handler= priority= delay= deadline= timeout= attempts= retry= lost=RETRY key= contract= gate=]
 //	claim N [worker= queues=a,b handlers=h,g lease=]     report NAME OUTCOME [attempt= output= code=]
+//	review NAME SUCCEEDED|FAILED version= [output= code= key= ended=no]     retry NAME as=NEW version= [deadline=]
 //	renew NAME [extend=]  cancel NAME [key=]             due NAME LOST|DELAYED|EXPIRED     due key=r
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -194,6 +195,10 @@ func (s *story) operation(b *pulse.Batch, w words) {
 	case "cancel":
 		id := s.id(w.plain[1])
 		b.Cancels = append(b.Cancels, pulse.Cancel{Credential: credential, Application: application, Queue: queueOf(w.or("queue", "")), Task: id, Key: w.or("key", ""), Reason: w.or("reason", "")})
+	case "review":
+		b.Reviews = append(b.Reviews, s.review(w, credential, application))
+	case "retry":
+		b.Retries = append(b.Retries, s.retry(w, credential, application))
 	case "due":
 		if k := w.or("key", ""); k != "" {
 			b.Dues = append(b.Dues, pulse.Due{Kind: pulse.DueKey, Application: app, Key: k})
@@ -261,8 +266,14 @@ func (s *story) answers(b *pulse.Batch, out pulse.Outcomes) string {
 	for i, o := range out.Cancels {
 		say("cancel %s: %s %s", s.name(b.Cancels[i].Task), cancelled(o), o.Receipt)
 	}
+	for i, o := range out.Reviews {
+		say("review %s: %s %s", s.name(b.Reviews[i].Task), decided(o), o.Receipt)
+	}
 	for _, o := range out.Submissions {
 		say("submit: %s", strings.NewReplacer(pairs(s)...).Replace(submitted(o)))
+	}
+	for i, o := range out.Retries {
+		say("retry %s: %s %s", s.name(b.Retries[i].Task), strings.NewReplacer(pairs(s)...).Replace(submitted(o)), strings.NewReplacer(pairs(s)...).Replace(string(o.Receipt)))
 	}
 	for _, o := range out.Claims {
 		var names []string
