@@ -50,17 +50,17 @@ var operations = []operation{
 		s := w.submission(keyed(fmt.Sprint("c", w.seq)))
 		w.submit(s)
 		return func() error {
-			got, refusal, err := w.Claim(context.Background(), w.ns, w.claim(1), 0)
-			if refusal != nil {
-				return refusal
+				got, refusal, err := w.Claim(context.Background(), w.ns, w.claim(1), 0)
+				if refusal != nil {
+					return refusal
+				}
+				if err == nil && len(got) != 1 {
+					return fmt.Errorf("given %d", len(got))
+				}
+				return err
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM open_task WHERE task_id = ? AND state = 2", s.TaskID[:])
 			}
-			if err == nil && len(got) != 1 {
-				return fmt.Errorf("given %d", len(got))
-			}
-			return err
-		}, func() int {
-			return w.scalar("SELECT COUNT(*) FROM open_task WHERE task_id = ? AND state = 2", s.TaskID[:])
-		}
 	}},
 	{"complete and claim", func(w *world) (func() error, func() int) {
 		s := w.submission(keyed(fmt.Sprint("f", w.seq)))
@@ -82,14 +82,14 @@ var operations = []operation{
 		w.submit(s)
 		c := pulse.Cancel{Credential: s.Credential, Application: s.Application, Queue: s.Queue, Task: s.TaskID, Key: s.Key}
 		return func() error {
-			out, err := w.Cancel(context.Background(), w.ns, c)
-			if out.Refusal != nil {
-				return out.Refusal
+				out, err := w.Cancel(context.Background(), w.ns, c)
+				if out.Refusal != nil {
+					return out.Refusal
+				}
+				return err
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM audit WHERE subject = ?", []byte(s.TaskID.Text("task")))
 			}
-			return err
-		}, func() int {
-			return w.scalar("SELECT COUNT(*) FROM audit WHERE subject = ?", []byte(s.TaskID.Text("task")))
-		}
 	}},
 	{"lost lease", func(w *world) (func() error, func() int) {
 		s := w.submission()
