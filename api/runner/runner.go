@@ -18,6 +18,7 @@ import (
 type Lanes interface {
 	Due(ctx context.Context, namespace uint64, dues []pulse.Due) error
 	Advance(namespace uint64, instances []engine.ID)
+	Wake(namespace, queue uint64)
 }
 
 // Runner scans for due work.
@@ -31,6 +32,8 @@ type Runner struct {
 	alarm  *alarm
 	offset time.Duration // database time minus node time
 	ticks  uint64
+
+	expired map[uint64]time.Time // by namespace: up to where no waiting task is past its deadline
 }
 
 // Tick is how often a namespace is scanned (seed: every second).
@@ -44,7 +47,7 @@ const candidatesMax = 100
 
 // New makes a runner. Run starts it.
 func New(reader *sql.DB, writer *tx.DB, lanes Lanes, log *slog.Logger) *Runner {
-	return &Runner{q: db.New(reader), reader: reader, writer: writer, lanes: lanes, log: log, tick: Tick, alarm: newAlarm()}
+	return &Runner{q: db.New(reader), reader: reader, writer: writer, lanes: lanes, log: log, tick: Tick, alarm: newAlarm(), expired: map[uint64]time.Time{}}
 }
 
 // Note tells the runner that something of a namespace becomes due at a time of the database.

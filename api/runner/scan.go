@@ -55,6 +55,7 @@ func (r *Runner) plan(v view, quick bool) []scanStep {
 	add(!quick && v.open > 0 && r.ticks%3 == 0, "free resource keys", r.freeKeys)
 	add(!quick, "workflow results", r.inbox)
 	add(!quick, "workflow checkpoints", r.advances)
+	add(true, "schedules", r.schedules)
 	add(!quick && r.ticks%60 == 0, "transaction commands", r.commands)
 	return steps
 }
@@ -96,11 +97,27 @@ func (r *Runner) due(ctx context.Context, v view, state pulse.State, kind pulse.
 	}
 }
 
+// deadlineOverlap is how far each scan for deadlines goes back behind the last one; everything older is looked at
+// again once a minute, for a task that comes back from its worker after its deadline.
+const deadlineOverlap = 10 * time.Second
+
+// deadlines ends what waits past its deadline. It does not begin at the beginning every second: what waits for a person
+// stays there for days, and would be read each time.
 func (r *Runner) deadlines(ctx context.Context, v view) error {
+	from := r.expired[v.ns]
+	if from.IsZero() || r.ticks%60 == 0 {
+		from = time.Unix(0, 0).UTC()
+	}
 	for {
-		rows, err := r.q.ListExpiredTasks(ctx, db.ListExpiredTasksParams{NamespaceID: v.ns, DeadlineAt: v.now, Limit: engine.TransactionItemsMax})
-		if err != nil || len(rows) == 0 {
+		rows, err := r.q.ListExpiredTasks(ctx, db.ListExpiredTasksParams{NamespaceID: v.ns, FromDeadlineAt: from, DeadlineAt: v.now, Limit: engine.TransactionItemsMax})
+		if err != nil {
 			return err
+		}
+		if len(rows) < engine.TransactionItemsMax {
+			r.expired[v.ns] = v.now.Add(-deadlineOverlap)
+		}
+		if len(rows) == 0 {
+			return nil
 		}
 		dues := make([]pulse.Due, len(rows))
 		for i := range rows {

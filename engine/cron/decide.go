@@ -55,8 +55,9 @@ type Plan struct {
 	Waiting    time.Time // the slot that waits for the task before it; zero: none
 	Open       bool      // the task of the last slot that fired has not ended
 	InputBytes int       // of one task
-	// Admit counts one more task, or says why there is no room. It is asked once for each slot that would fire.
-	Admit func() (refusal string, ok bool)
+	// Admit counts one more task, or says why there is no room. It is asked once for each slot that would fire; waited
+	// means the waiting slot, whose version may be an older one.
+	Admit func(waited bool) (refusal string, ok bool)
 }
 
 // Slot is a decided slot.
@@ -181,7 +182,7 @@ func (d *decider) judge(at time.Time) (slot Slot, decided bool) {
 			return Slot{}, true
 		}
 	}
-	return d.fire(at, late)
+	return d.fire(at, late, false)
 }
 
 func (d *decider) late(at time.Time) bool { return d.Now.Sub(at) > d.Policy.CatchUp }
@@ -213,15 +214,15 @@ func (d *decider) findStandIn(at time.Time) time.Time {
 func (d *decider) mine(slot time.Time) bool { return d.Until.IsZero() || slot.Before(d.Until) }
 
 // fire makes a task, or keeps the slot for another try while it is not too late.
-func (d *decider) fire(at time.Time, late bool) (Slot, bool) {
-	refusal, ok := d.Admit()
+func (d *decider) fire(at time.Time, late, waited bool) (Slot, bool) {
+	refusal, ok := d.Admit(waited)
 	switch {
 	case ok:
 		d.fired++
 		d.Open = true
-		return Slot{At: at, Outcome: Fired}, true
+		return Slot{At: at, Outcome: Fired, Waited: waited}, true
 	case late:
-		return Slot{At: at, Outcome: SkippedMisfire, Reason: refusal}, true
+		return Slot{At: at, Outcome: SkippedMisfire, Reason: refusal, Waited: waited}, true
 	}
 	d.out.Blocked = refusal
 	return Slot{}, false
@@ -233,9 +234,8 @@ func (d *decider) wake() {
 	if d.waiting.IsZero() || d.Open || d.Paused {
 		return
 	}
-	slot, decided := d.fire(d.waiting, d.late(d.waiting))
+	slot, decided := d.fire(d.waiting, d.late(d.waiting), true)
 	if decided {
-		slot.Waited = true
 		d.out.Slots = append(d.out.Slots, slot)
 		d.waiting = time.Time{}
 	}

@@ -19,7 +19,7 @@ func base() cron.Plan {
 	return cron.Plan{
 		Timing: cron.Interval{Every: time.Minute, Anchor: time.Unix(0, 0).UTC()}, Now: minute(10), Last: minute(5), Next: minute(6),
 		Policy: cron.Policy{Overlap: cron.OverlapAllow, Misfire: cron.MisfireSkip, CatchUp: time.Hour},
-		Admit:  func() (string, bool) { return "", true },
+		Admit:  func(bool) (string, bool) { return "", true },
 	}
 }
 
@@ -54,7 +54,7 @@ func tell(d cron.Decision) string {
 }
 
 func TestDecisionsAreStories(t *testing.T) {
-	full := func() (string, bool) { return "queue_full", false }
+	full := func(bool) (string, bool) { return "queue_full", false }
 	for _, s := range []struct {
 		name, want string
 		change     func(*cron.Plan)
@@ -138,7 +138,7 @@ func TestAnyHistoryDecidesEverySlotOnce(t *testing.T) {
 		p.Policy = cron.Policy{Overlap: cron.Overlap(1 + r.IntN(3)), Misfire: cron.Misfire(1 + r.IntN(2)), CatchUp: time.Duration(1+r.IntN(300)) * time.Second}
 		p.Now = minute(6)
 		room := true
-		p.Admit = func() (string, bool) { return map[bool]string{true: "", false: "queue_full"}[room], room }
+		p.Admit = func(bool) (string, bool) { return map[bool]string{true: "", false: "queue_full"}[room], room }
 		decided := map[time.Time]int{}
 		for range 200 {
 			p.Now = p.Now.Add(time.Duration(r.IntN(240)) * time.Second)
