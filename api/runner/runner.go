@@ -76,10 +76,10 @@ func (r *Runner) Run(ctx context.Context) {
 
 // round scans every namespace once.
 func (r *Runner) round(ctx context.Context) {
+	defer func() { r.ticks++ }() // the first round looks for everything, also for what is rare
 	if r.ticks%5 == 0 {
 		r.measure(ctx)
 	}
-	r.ticks++
 	for after := uint64(0); ; {
 		rows, err := r.q.ListNamespaces(ctx, db.ListNamespacesParams{NamespaceID: after, Limit: 1000})
 		if err != nil {

@@ -1099,13 +1099,14 @@ func (q *Queries) ListDueTasks(ctx context.Context, arg ListDueTasksParams) ([]L
 
 const listExpiredTasks = `-- name: ListExpiredTasks :many
 SELECT task_id, application_id, queue_id, deadline_at FROM open_task FORCE INDEX (open_deadline)
-WHERE namespace_id = ? AND deadline_at <= ? AND state IN (1, 3, 4, 5) ORDER BY deadline_at, task_id LIMIT ?
+WHERE namespace_id = ? AND deadline_at >= ? AND deadline_at <= ? AND state IN (1, 3, 4, 5) ORDER BY deadline_at, task_id LIMIT ?
 `
 
 type ListExpiredTasksParams struct {
-	NamespaceID uint64
-	DeadlineAt  time.Time
-	Limit       int32
+	NamespaceID    uint64
+	FromDeadlineAt time.Time
+	DeadlineAt     time.Time
+	Limit          int32
 }
 
 type ListExpiredTasksRow struct {
@@ -1115,10 +1116,16 @@ type ListExpiredTasksRow struct {
 	DeadlineAt    time.Time
 }
 
-// Open tasks whose total deadline has passed and that are not running (5 is the highest waiting state).
+// Open tasks whose total deadline has passed and that are not running (5 is the highest waiting state). The lower bound
+// passes over what waits for a person long after its deadline and would be read again every second.
 // lock: none.
 func (q *Queries) ListExpiredTasks(ctx context.Context, arg ListExpiredTasksParams) ([]ListExpiredTasksRow, error) {
-	rows, err := q.db.QueryContext(ctx, listExpiredTasks, arg.NamespaceID, arg.DeadlineAt, arg.Limit)
+	rows, err := q.db.QueryContext(ctx, listExpiredTasks,
+		arg.NamespaceID,
+		arg.FromDeadlineAt,
+		arg.DeadlineAt,
+		arg.Limit,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -33,11 +33,12 @@ ORDER BY due_at, task_id LIMIT ?;
 SELECT task_id, application_id, queue_id, due_at FROM open_task FORCE INDEX (open_due)
 WHERE namespace_id = ? AND queue_id IN (sqlc.slice('queue_ids')) AND state = ? AND due_at <= ? LIMIT ?;
 
--- Open tasks whose total deadline has passed and that are not running (5 is the highest waiting state).
+-- Open tasks whose total deadline has passed and that are not running (5 is the highest waiting state). The lower bound
+-- passes over what waits for a person long after its deadline and would be read again every second.
 -- lock: none.
 -- name: ListExpiredTasks :many
 SELECT task_id, application_id, queue_id, deadline_at FROM open_task FORCE INDEX (open_deadline)
-WHERE namespace_id = ? AND deadline_at <= ? AND state IN (1, 3, 4, 5) ORDER BY deadline_at, task_id LIMIT ?;
+WHERE namespace_id = ? AND deadline_at >= sqlc.arg('from_deadline_at') AND deadline_at <= ? AND state IN (1, 3, 4, 5) ORDER BY deadline_at, task_id LIMIT ?;
 
 -- The earliest time something of this queue and state becomes due, to sleep until then.
 -- lock: none.
