@@ -74,6 +74,24 @@ func (l Lanes) Cancel(ctx context.Context, caller auth.Caller, cancel pulse.Canc
 	return out
 }
 
+// Review runs a review in the caller's lane.
+func (l Lanes) Review(ctx context.Context, caller auth.Caller, review pulse.ReviewRequest) pulse.ReviewOutcome {
+	out, err := l.Set.Review(ctx, caller.Namespace, review)
+	if refusal := asRefusal(err); refusal != nil {
+		return pulse.ReviewOutcome{Refusal: refusal}
+	}
+	return out
+}
+
+// Retry runs a manual retry in the caller's lane.
+func (l Lanes) Retry(ctx context.Context, caller auth.Caller, retry pulse.ManualRetry) pulse.SubmitOutcome {
+	out, err := l.Set.Retry(ctx, caller.Namespace, retry)
+	if refusal := asRefusal(err); refusal != nil {
+		return pulse.SubmitOutcome{Refusal: refusal}
+	}
+	return out
+}
+
 func all[T any](n int, one T) []T {
 	out := make([]T, n)
 	for i := range out {

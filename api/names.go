@@ -23,7 +23,7 @@ var (
 		pulse.EventSubmitted: "ACCEPTED", pulse.EventStarted: "STARTED", pulse.EventSucceeded: "SUCCEEDED", pulse.EventFailed: "FAILED",
 		pulse.EventCancelled: "CANCELLED", pulse.EventRetryScheduled: "RETRY_SCHEDULED", pulse.EventLost: "LOST",
 		pulse.EventReview: "REVIEW_REQUIRED", pulse.EventCancelRequested: "CANCEL_REQUESTED", pulse.EventReturned: "RETURNED",
-		pulse.EventExpired: "EXPIRED",
+		pulse.EventExpired: "EXPIRED", pulse.EventReviewed: "REVIEWED",
 	}
 	waitNames = map[pulse.State]httpapi.TaskWaitsFor{
 		pulse.Queued: "WORKER", pulse.Delayed: "TIME", pulse.Blocked: "RESOURCE_KEY", pulse.Gated: "GATE", pulse.Review: "REVIEW",

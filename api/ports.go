@@ -29,6 +29,10 @@ type Pulse interface {
 	Complete(ctx context.Context, caller auth.Caller, reports []pulse.Report, claim *pulse.Claim) ([]pulse.ReportOutcome, ClaimAnswer)
 	// Cancel ends a waiting task or asks a running one to stop.
 	Cancel(ctx context.Context, caller auth.Caller, cancel pulse.Cancel) pulse.CancelOutcome
+	// Review decides about a task that waits for a person.
+	Review(ctx context.Context, caller auth.Caller, review pulse.ReviewRequest) pulse.ReviewOutcome
+	// Retry accepts a new task that repeats an ended one.
+	Retry(ctx context.Context, caller auth.Caller, retry pulse.ManualRetry) pulse.SubmitOutcome
 }
 
 // ClaimAnswer is the started tasks with their payloads, already read by the lane in one statement for all claims of a

@@ -26,6 +26,12 @@ func (s *Server) GetTask(ctx context.Context, r httpapi.GetTaskRequestObject) (h
 		AttemptTimeoutMs: int64(row.AttemptTimeoutMs), LostPolicy: lostNames[pulse.LostPolicy(row.LostPolicy)],
 		RetryPolicy: row.RetryPolicy, OutputContract: row.OutputContract, Input: row.Input,
 	}
+	if pulse.Source(row.Source) == pulse.SourceRetry {
+		out.RetryOf = pointer(idText(prefixTask, row.OwnerID))
+	}
+	if out.RetriedBy, err = s.retriedBy(ctx, row); err != nil {
+		return nil, err
+	}
 	if open != nil {
 		out.AttemptsUsed = pointer(int32(open.AttemptsUsed))
 		out.StartedAt, out.LeaseUntil, out.Worker = open.StartedAt, open.LeaseUntil, optional(open.Worker)

@@ -26,7 +26,7 @@ func (s *Server) GetTaskResult(ctx context.Context, r httpapi.GetTaskResultReque
 		Failure: failureOf(task.FailureCode, nil, nil),
 	}
 	if task.ResultAttemptNo == 0 {
-		return out, nil
+		return s.reviewedResult(ctx, task, out)
 	}
 	out.AttemptNo = pointer(int32(task.ResultAttemptNo))
 	attempt, err := s.q().GetAttempt(ctx, db.GetAttemptParams{NamespaceID: task.NamespaceID, TaskID: task.TaskID, AttemptNo: task.ResultAttemptNo})
@@ -38,4 +38,15 @@ func (s *Server) GetTaskResult(ctx context.Context, r httpapi.GetTaskResultReque
 		out.Failure.Message, out.Failure.Details = string(attempt.FailureMessage), attempt.FailureDetails
 	}
 	return out, err
+}
+
+// reviewedResult is the result of a task that no attempt decided: a person did, or it never ran.
+func (s *Server) reviewedResult(ctx context.Context, task db.Task, out httpapi.GetTaskResult200JSONResponse) (httpapi.GetTaskResultResponseObject, error) {
+	review, err := s.reviewOf(ctx, task)
+	if err != nil || review == nil {
+		return out, err
+	}
+	out.DecidedBy, out.Output = pointer(string(review.DecidedBy)), review.Output
+	out.Failure = failureOf(review.FailureCode, review.FailureMessage, review.FailureDetails)
+	return out, nil
 }

@@ -59,4 +59,6 @@ const (
 	KeyWaitersPerPlan = 8    // waiters looked at when a key becomes free; ended ones among them are removed
 
 	ListLimitMax = 200
+	// TasksAheadMax bounds the count of tasks in front of one: who has so many before it need not know the exact number.
+	TasksAheadMax = 1000
 )

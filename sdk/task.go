@@ -58,7 +58,9 @@ type Task struct {
 	LostPolicy       LostPolicy      `json:"lost_policy"`
 	RetryPolicy      json.RawMessage `json:"retry_policy"` // as it was stored
 	OutputContract   json.RawMessage `json:"output_contract"`
-	Input            json.RawMessage `json:"input"` // byte for byte as submitted
+	RetryOf          string          `json:"retry_of"`   // the task this one repeats
+	RetriedBy        string          `json:"retried_by"` // the direct successor that repeats this one
+	Input            json.RawMessage `json:"input"`      // byte for byte as submitted
 }
 
 // Failure is what went wrong.
@@ -75,6 +77,7 @@ type TaskResult struct {
 	StateVersion int64           `json:"state_version"`
 	At           time.Time       `json:"at"`
 	AttemptNo    int             `json:"attempt_no"` // the attempt that gave it; 0 when none did
+	DecidedBy    string          `json:"decided_by"` // the key of the person who decided; empty when an attempt did
 	Failure      *Failure        `json:"failure"`
 	Output       json.RawMessage `json:"output"` // byte for byte as reported
 }

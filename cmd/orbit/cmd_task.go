@@ -17,9 +17,9 @@ var _ = register(taskCommand)
 
 func taskCommand() *cobra.Command {
 	s := &cli.Settings{}
-	cmd := group("task", "Submit, follow and cancel tasks", "",
+	cmd := group("task", "Submit, follow, cancel, review and retry tasks", "",
 		taskSubmit(s), taskSubmitBatch(s), taskGet(s), taskList(s), taskAttempts(s), taskEvents(s), taskSource(s), taskResult(s),
-		taskLateEvidence(s), taskCancel(s), taskWatch(s))
+		taskLateEvidence(s), taskCancel(s), taskWatch(s), taskReview(s), taskRetry(s), taskBlockers(s))
 	s.Attach(cmd)
 	return cmd
 }
@@ -37,6 +37,7 @@ func taskFields(t client.Task) []render.Field {
 	return []render.Field{
 		{Name: "task", Value: t.TaskId}, {Name: "state", Value: string(t.State)}, {Name: "waits for", Value: render.TextOf(t.WaitsFor)},
 		{Name: "queue", Value: t.Queue}, {Name: "handler", Value: t.Handler + "@" + t.HandlerVersion}, {Name: "source", Value: string(t.Source)},
+		{Name: "retry of", Value: render.TextOf(t.RetryOf)}, {Name: "retried by", Value: render.TextOf(t.RetriedBy)},
 		{Name: "priority", Value: render.Int(t.Priority)}, {Name: "business key", Value: render.TextOf(t.BusinessKey)}, {Name: "resource key", Value: render.TextOf(t.ResourceKey)},
 		{Name: "attempts", Value: render.Int(t.AttemptNo) + " started, " + render.Int(t.MaxAttempts) + " allowed"}, {Name: "attempts used", Value: render.IntOf(t.AttemptsUsed)},
 		{Name: "failure", Value: render.TextOf(t.FailureCode)}, {Name: "worker", Value: render.TextOf(t.Worker)},

@@ -94,7 +94,7 @@ func taskResultOf(ctx context.Context, on *cli.Session, id string) (client.TaskR
 
 func resultFields(r client.TaskResult) []render.Field {
 	fields := []render.Field{{Name: "task", Value: r.TaskId}, {Name: "state", Value: string(r.State)}, {Name: "at", Value: render.Time(r.At)},
-		{Name: "attempt", Value: render.IntOf(r.AttemptNo)}, {Name: "failure", Value: failureText(r.Failure)}}
+		{Name: "attempt", Value: render.IntOf(r.AttemptNo)}, {Name: "decided by", Value: render.TextOf(r.DecidedBy)}, {Name: "failure", Value: failureText(r.Failure)}}
 	if r.Failure != nil {
 		fields = append(fields, render.Field{Name: "details", Value: string(r.Failure.Details)})
 	}

@@ -253,6 +253,24 @@ func (e RetryPolicyKind) Valid() bool {
 	}
 }
 
+// Defines values for ReviewRequestDecision.
+const (
+	ReviewRequestDecisionFAILED    ReviewRequestDecision = "FAILED"
+	ReviewRequestDecisionSUCCEEDED ReviewRequestDecision = "SUCCEEDED"
+)
+
+// Valid indicates whether the value is a known member of the ReviewRequestDecision enum.
+func (e ReviewRequestDecision) Valid() bool {
+	switch e {
+	case ReviewRequestDecisionFAILED:
+		return true
+	case ReviewRequestDecisionSUCCEEDED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Scope.
 const (
 	PlatformAdmin        Scope = "platform:admin"
@@ -463,6 +481,48 @@ func (e TaskWaitsFor) Valid() bool {
 	}
 }
 
+// Defines values for TaskBlockerKind.
+const (
+	TaskBlockerKindAPPLICATIONLIMIT TaskBlockerKind = "APPLICATION_LIMIT"
+	TaskBlockerKindAVAILABLEAT      TaskBlockerKind = "AVAILABLE_AT"
+	TaskBlockerKindDEADLINE         TaskBlockerKind = "DEADLINE"
+	TaskBlockerKindGATE             TaskBlockerKind = "GATE"
+	TaskBlockerKindQUEUELIMIT       TaskBlockerKind = "QUEUE_LIMIT"
+	TaskBlockerKindQUEUEPAUSED      TaskBlockerKind = "QUEUE_PAUSED"
+	TaskBlockerKindREADY            TaskBlockerKind = "READY"
+	TaskBlockerKindRESOURCEKEY      TaskBlockerKind = "RESOURCE_KEY"
+	TaskBlockerKindREVIEW           TaskBlockerKind = "REVIEW"
+	TaskBlockerKindTASKSAHEAD       TaskBlockerKind = "TASKS_AHEAD"
+)
+
+// Valid indicates whether the value is a known member of the TaskBlockerKind enum.
+func (e TaskBlockerKind) Valid() bool {
+	switch e {
+	case TaskBlockerKindAPPLICATIONLIMIT:
+		return true
+	case TaskBlockerKindAVAILABLEAT:
+		return true
+	case TaskBlockerKindDEADLINE:
+		return true
+	case TaskBlockerKindGATE:
+		return true
+	case TaskBlockerKindQUEUELIMIT:
+		return true
+	case TaskBlockerKindQUEUEPAUSED:
+		return true
+	case TaskBlockerKindREADY:
+		return true
+	case TaskBlockerKindRESOURCEKEY:
+		return true
+	case TaskBlockerKindREVIEW:
+		return true
+	case TaskBlockerKindTASKSAHEAD:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TaskEventKind.
 const (
 	TaskEventKindACCEPTED        TaskEventKind = "ACCEPTED"
@@ -473,6 +533,7 @@ const (
 	TaskEventKindLOST            TaskEventKind = "LOST"
 	TaskEventKindRETRYSCHEDULED  TaskEventKind = "RETRY_SCHEDULED"
 	TaskEventKindRETURNED        TaskEventKind = "RETURNED"
+	TaskEventKindREVIEWED        TaskEventKind = "REVIEWED"
 	TaskEventKindREVIEWREQUIRED  TaskEventKind = "REVIEW_REQUIRED"
 	TaskEventKindSTARTED         TaskEventKind = "STARTED"
 	TaskEventKindSUCCEEDED       TaskEventKind = "SUCCEEDED"
@@ -497,6 +558,8 @@ func (e TaskEventKind) Valid() bool {
 		return true
 	case TaskEventKindRETURNED:
 		return true
+	case TaskEventKindREVIEWED:
+		return true
 	case TaskEventKindREVIEWREQUIRED:
 		return true
 	case TaskEventKindSTARTED:
@@ -517,6 +580,24 @@ const (
 func (e TaskReceiptState) Valid() bool {
 	switch e {
 	case TaskReceiptStateQUEUED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TaskReviewDecision.
+const (
+	TaskReviewDecisionFAILED    TaskReviewDecision = "FAILED"
+	TaskReviewDecisionSUCCEEDED TaskReviewDecision = "SUCCEEDED"
+)
+
+// Valid indicates whether the value is a known member of the TaskReviewDecision enum.
+func (e TaskReviewDecision) Valid() bool {
+	switch e {
+	case TaskReviewDecisionFAILED:
+		return true
+	case TaskReviewDecisionSUCCEEDED:
 		return true
 	default:
 		return false
@@ -1088,6 +1169,11 @@ type DefinitionName = string
 //
 // Example: 3
 type DefinitionVersion = int32
+
+// Evidence What the decision rests on. Any JSON value, at most 64 KiB and 64 levels. Its bytes are kept exactly.
+//
+// Example: {"statement":"2031-07-01/17","transfer":false}
+type Evidence = json.RawMessage
 
 // Failure What went wrong.
 type Failure struct {
@@ -1912,6 +1998,136 @@ type RetryPolicy struct {
 // Example: EXPONENTIAL
 type RetryPolicyKind string
 
+// RetryReceipt The acceptance of the new task, frozen.
+type RetryReceipt struct {
+	// AcceptedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AcceptedAt Time `json:"accepted_at"`
+
+	// AvailableAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AvailableAt Time `json:"available_at"`
+
+	// DeadlineAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	DeadlineAt Time `json:"deadline_at"`
+
+	// Queue Name of a queue, unique in its application, compared byte by byte.
+	//
+	// Example: conversions
+	Queue QueueName `json:"queue"`
+
+	// RetryOf Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	RetryOf TaskId `json:"retry_of"`
+
+	// State QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	State TaskState `json:"state"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// RetryRequest Why a task is repeated, and under which key.
+type RetryRequest struct {
+	// DeadlineMs Total time of the new task. Without it, as long as the original had.
+	//
+	// Example: 3600000
+	DeadlineMs int64 `json:"deadline_ms,omitempty"`
+
+	// ExpectedVersion The state_version of the task that is repeated.
+	//
+	// Example: 3
+	ExpectedVersion int64 `json:"expected_version"`
+
+	// Reason Why; kept in the audit.
+	//
+	// Example: the file server is back
+	Reason string `json:"reason"`
+
+	// SubmitKey Text chosen by the caller, 1 to 255 bytes of UTF-8, compared byte by byte (case and trailing blanks count).
+	//
+	// Example: invoice-2031-07
+	SubmitKey Key `json:"submit_key"`
+}
+
+// ReviewReceipt The decision, frozen.
+type ReviewReceipt struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// DecidedBy Id of a key, `cred_` and 16 lower-case hex digits. It is no secret.
+	//
+	// Example: cred_1a2b3c4d5e6f7081
+	DecidedBy CredentialId `json:"decided_by"`
+
+	// State QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	State TaskState `json:"state"`
+
+	// StateVersion State version after the decision.
+	//
+	// Example: 4
+	StateVersion int64 `json:"state_version"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// ReviewRequest A decision about a task in NEEDS_REVIEW.
+type ReviewRequest struct {
+	// AllExecutionsEnded The reviewer states that no execution of the task is still under way. Must be true.
+	//
+	// Example: true
+	AllExecutionsEnded bool `json:"all_executions_ended"`
+
+	// Decision What the task becomes.
+	//
+	// Example: FAILED
+	Decision ReviewRequestDecision `json:"decision"`
+
+	// Evidence What the decision rests on. Any JSON value, at most 64 KiB and 64 levels. Its bytes are kept exactly.
+	//
+	// Example: {"statement":"2031-07-01/17","transfer":false}
+	Evidence Evidence `json:"evidence"`
+
+	// ExpectedVersion The state_version the decision is about.
+	//
+	// Example: 3
+	ExpectedVersion int64 `json:"expected_version"`
+
+	// Failure What went wrong.
+	Failure *Failure `json:"failure,omitempty"`
+
+	// Output Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Output Payload `json:"output,omitempty"`
+
+	// Reason Why; kept in the audit.
+	//
+	// Example: the bank confirmed that no transfer arrived
+	Reason string `json:"reason"`
+}
+
+// ReviewRequestDecision What the task becomes.
+//
+// Example: FAILED
+type ReviewRequestDecision string
+
 // Revision One committed change of an instance.
 type Revision struct {
 	// Actor Who did it.
@@ -2161,6 +2377,16 @@ type Task struct {
 	// Example: customer-42
 	ResourceKey *OptionalKey `json:"resource_key,omitempty"`
 
+	// RetriedBy Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	RetriedBy *TaskId `json:"retried_by,omitempty"`
+
+	// RetryOf Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	RetryOf *TaskId `json:"retry_of,omitempty"`
+
 	// RetryPolicy JSON written by the server, as it was stored.
 	//
 	// Example: {}
@@ -2234,6 +2460,75 @@ type TaskBatchOutcome struct {
 type TaskBatchOutcomes struct {
 	// Items The outcomes.
 	Items []TaskBatchOutcome `json:"items"`
+}
+
+// TaskBlocker One thing that keeps a task from running.
+type TaskBlocker struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At *Time `json:"at,omitempty"`
+
+	// Current What runs now; for TASKS_AHEAD, how many come first.
+	//
+	// Example: 10
+	Current *int64 `json:"current,omitempty"`
+
+	// Detail What it means and what ends it.
+	//
+	// Example: another task holds the resource key
+	Detail *string `json:"detail,omitempty"`
+
+	// Holder Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	Holder *TaskId `json:"holder,omitempty"`
+
+	// HolderState QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	HolderState *TaskState `json:"holder_state,omitempty"`
+
+	// InstanceId Id of a workflow instance, `inst_` and 32 lower-case hex digits.
+	//
+	// Example: inst_0193a5c01d5b7c2e8f4a6b1c2d3e4f51
+	InstanceId *InstanceId `json:"instance_id,omitempty"`
+
+	// Kind What it is.
+	//
+	// Example: RESOURCE_KEY
+	Kind TaskBlockerKind `json:"kind"`
+
+	// Limit The limit that is met; for TASKS_AHEAD, how far is counted.
+	//
+	// Example: 10
+	Limit *int64 `json:"limit,omitempty"`
+}
+
+// TaskBlockerKind What it is.
+//
+// Example: RESOURCE_KEY
+type TaskBlockerKind string
+
+// TaskBlockers Why a task is not running, at one moment.
+type TaskBlockers struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// Items The causes.
+	Items []TaskBlocker `json:"items"`
+
+	// State QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	State TaskState `json:"state"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
 }
 
 // TaskEvent One change of a task.
@@ -2342,6 +2637,11 @@ type TaskResult struct {
 	// Example: 1
 	AttemptNo *int32 `json:"attempt_no,omitempty"`
 
+	// DecidedBy Id of a key, `cred_` and 16 lower-case hex digits. It is no secret.
+	//
+	// Example: cred_1a2b3c4d5e6f7081
+	DecidedBy *CredentialId `json:"decided_by,omitempty"`
+
 	// Failure What went wrong.
 	Failure *Failure `json:"failure,omitempty"`
 
@@ -2365,6 +2665,57 @@ type TaskResult struct {
 	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
 	TaskId TaskId `json:"task_id"`
 }
+
+// TaskReview The stored decision about a task.
+type TaskReview struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// DecidedBy Id of a key, `cred_` and 16 lower-case hex digits. It is no secret.
+	//
+	// Example: cred_1a2b3c4d5e6f7081
+	DecidedBy CredentialId `json:"decided_by"`
+
+	// Decision What the task became.
+	//
+	// Example: FAILED
+	Decision TaskReviewDecision `json:"decision"`
+
+	// Evidence What the decision rests on. Any JSON value, at most 64 KiB and 64 levels. Its bytes are kept exactly.
+	//
+	// Example: {"statement":"2031-07-01/17","transfer":false}
+	Evidence Evidence `json:"evidence"`
+
+	// Failure What went wrong.
+	Failure *Failure `json:"failure,omitempty"`
+
+	// Output Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Output Payload `json:"output,omitempty"`
+
+	// Reason Why.
+	//
+	// Example: the bank confirmed that no transfer arrived
+	Reason string `json:"reason"`
+
+	// StateVersion State version after the decision.
+	//
+	// Example: 4
+	StateVersion int64 `json:"state_version"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// TaskReviewDecision What the task became.
+//
+// Example: FAILED
+type TaskReviewDecision string
 
 // TaskSource Where the task came from, checked against the rows it names. A source that does not resolve is an error, never DIRECT.
 type TaskSource struct {
@@ -3091,6 +3442,18 @@ type ListTaskEventsParams struct {
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// RetryTaskParams defines parameters for RetryTask.
+type RetryTaskParams struct {
+	// Traceparent W3C trace context, handed to the worker with the task. One that is not valid is ignored, as the standard demands.
+	Traceparent *TraceparentParam `json:"traceparent,omitempty"`
+}
+
+// ReviewTaskParams defines parameters for ReviewTask.
+type ReviewTaskParams struct {
+	// IdempotencyKey Names this command; the same key again returns the first answer.
+	IdempotencyKey IdempotencyKeyParam `json:"Idempotency-Key"`
+}
+
 // ListWorkflowsParams defines parameters for ListWorkflows.
 type ListWorkflowsParams struct {
 	// Cursor next_cursor of the page before.
@@ -3156,6 +3519,12 @@ type SubmitTaskJSONRequestBody = TaskSubmission
 
 // CancelTaskJSONRequestBody defines body for CancelTask for application/json ContentType.
 type CancelTaskJSONRequestBody = CancelRequest
+
+// RetryTaskJSONRequestBody defines body for RetryTask for application/json ContentType.
+type RetryTaskJSONRequestBody = RetryRequest
+
+// ReviewTaskJSONRequestBody defines body for ReviewTask for application/json ContentType.
+type ReviewTaskJSONRequestBody = ReviewRequest
 
 // ValidateWorkflowJSONRequestBody defines body for ValidateWorkflow for application/json ContentType.
 type ValidateWorkflowJSONRequestBody = WorkflowDocument
@@ -3252,6 +3621,9 @@ type ServerInterface interface {
 	// ListTaskAttempts List attempts
 	// (GET /v1/tasks/{task_id}/attempts)
 	ListTaskAttempts(ctx echo.Context, taskId TaskIdParam, params ListTaskAttemptsParams) error
+	// ListTaskBlockers Say why a task is not running
+	// (GET /v1/tasks/{task_id}/blockers)
+	ListTaskBlockers(ctx echo.Context, taskId TaskIdParam) error
 	// CancelTask Cancel a task
 	// (POST /v1/tasks/{task_id}/cancel)
 	CancelTask(ctx echo.Context, taskId TaskIdParam, params CancelTaskParams) error
@@ -3264,6 +3636,15 @@ type ServerInterface interface {
 	// GetTaskResult Get the result
 	// (GET /v1/tasks/{task_id}/result)
 	GetTaskResult(ctx echo.Context, taskId TaskIdParam) error
+	// RetryTask Repeat a failed or cancelled task
+	// (POST /v1/tasks/{task_id}/retry)
+	RetryTask(ctx echo.Context, taskId TaskIdParam, params RetryTaskParams) error
+	// GetTaskReview Get the decision about a task
+	// (GET /v1/tasks/{task_id}/review)
+	GetTaskReview(ctx echo.Context, taskId TaskIdParam) error
+	// ReviewTask Decide about a task in NEEDS_REVIEW
+	// (POST /v1/tasks/{task_id}/review)
+	ReviewTask(ctx echo.Context, taskId TaskIdParam, params ReviewTaskParams) error
 	// GetTaskSource Get the source
 	// (GET /v1/tasks/{task_id}/source)
 	GetTaskSource(ctx echo.Context, taskId TaskIdParam) error
@@ -3916,6 +4297,22 @@ func (w *ServerInterfaceWrapper) ListTaskAttempts(ctx echo.Context) error {
 	return err
 }
 
+// ListTaskBlockers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListTaskBlockers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskId TaskIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListTaskBlockers(ctx, taskId)
+	return err
+}
+
 // CancelTask converts echo context to params.
 func (w *ServerInterfaceWrapper) CancelTask(ctx echo.Context) error {
 	var err error
@@ -4015,6 +4412,96 @@ func (w *ServerInterfaceWrapper) GetTaskResult(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetTaskResult(ctx, taskId)
+	return err
+}
+
+// RetryTask converts echo context to params.
+func (w *ServerInterfaceWrapper) RetryTask(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskId TaskIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RetryTaskParams
+
+	headers := ctx.Request().Header
+	// ------------- Optional header parameter "traceparent" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("traceparent")]; found {
+		var Traceparent TraceparentParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for traceparent, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "traceparent", valueList[0], &Traceparent, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter traceparent: %s", err))
+		}
+
+		params.Traceparent = &Traceparent
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RetryTask(ctx, taskId, params)
+	return err
+}
+
+// GetTaskReview converts echo context to params.
+func (w *ServerInterfaceWrapper) GetTaskReview(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskId TaskIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetTaskReview(ctx, taskId)
+	return err
+}
+
+// ReviewTask converts echo context to params.
+func (w *ServerInterfaceWrapper) ReviewTask(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "task_id" -------------
+	var taskId TaskIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "task_id", ctx.Param("task_id"), &taskId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter task_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ReviewTaskParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ReviewTask(ctx, taskId, params)
 	return err
 }
 
@@ -4252,6 +4739,10 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/result", wrapper.GetTaskResult, options.OperationMiddlewares["getTaskResult"]...)
 	router.GET(options.BaseURL+"/v1/tasks/:task_id/late-evidence", wrapper.ListLateEvidence, options.OperationMiddlewares["listLateEvidence"]...)
 	router.POST(options.BaseURL+"/v1/tasks/:task_id/cancel", wrapper.CancelTask, options.OperationMiddlewares["cancelTask"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/review", wrapper.GetTaskReview, options.OperationMiddlewares["getTaskReview"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/review", wrapper.ReviewTask, options.OperationMiddlewares["reviewTask"]...)
+	router.POST(options.BaseURL+"/v1/tasks/:task_id/retry", wrapper.RetryTask, options.OperationMiddlewares["retryTask"]...)
+	router.GET(options.BaseURL+"/v1/tasks/:task_id/blockers", wrapper.ListTaskBlockers, options.OperationMiddlewares["listTaskBlockers"]...)
 	router.POST(options.BaseURL+"/v1/claims", wrapper.ClaimTasks, options.OperationMiddlewares["claimTasks"]...)
 	router.POST(options.BaseURL+"/v1/lease-renewals", wrapper.RenewLeases, options.OperationMiddlewares["renewLeases"]...)
 	router.POST(options.BaseURL+"/v1/completions", wrapper.CompleteTasks, options.OperationMiddlewares["completeTasks"]...)
@@ -8460,6 +8951,146 @@ func (response ListTaskAttempts503ApplicationProblemPlusJSONResponse) VisitListT
 	return err
 }
 
+type ListTaskBlockersRequestObject struct {
+	TaskId TaskIdParam `json:"task_id"`
+}
+
+type ListTaskBlockersResponseObject interface {
+	VisitListTaskBlockersResponse(w http.ResponseWriter) error
+}
+
+type ListTaskBlockers200JSONResponse TaskBlockers
+
+func (response ListTaskBlockers200JSONResponse) VisitListTaskBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTaskBlockers400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListTaskBlockers400ApplicationProblemPlusJSONResponse) VisitListTaskBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTaskBlockers401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListTaskBlockers401ApplicationProblemPlusJSONResponse) VisitListTaskBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTaskBlockers403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListTaskBlockers403ApplicationProblemPlusJSONResponse) VisitListTaskBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTaskBlockers404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListTaskBlockers404ApplicationProblemPlusJSONResponse) VisitListTaskBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTaskBlockers429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListTaskBlockers429ApplicationProblemPlusJSONResponse) VisitListTaskBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTaskBlockers500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListTaskBlockers500ApplicationProblemPlusJSONResponse) VisitListTaskBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListTaskBlockers503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListTaskBlockers503ApplicationProblemPlusJSONResponse) VisitListTaskBlockersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CancelTaskRequestObject struct {
 	TaskId TaskIdParam `json:"task_id"`
 	Params CancelTaskParams
@@ -9083,6 +9714,578 @@ type GetTaskResult503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetTaskResult503ApplicationProblemPlusJSONResponse) VisitGetTaskResultResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTaskRequestObject struct {
+	TaskId TaskIdParam `json:"task_id"`
+	Params RetryTaskParams
+	Body   *RetryTaskJSONRequestBody
+}
+
+type RetryTaskResponseObject interface {
+	VisitRetryTaskResponse(w http.ResponseWriter) error
+}
+
+type RetryTask201ResponseHeaders struct {
+	OrbitReplayed *bool
+}
+
+type RetryTask201JSONResponse struct {
+	Body    RetryReceipt
+	Headers RetryTask201ResponseHeaders
+}
+
+func (response RetryTask201JSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.OrbitReplayed != nil {
+		w.Header().Set("Orbit-Replayed", fmt.Sprint(*response.Headers.OrbitReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask400ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask401ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask403ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask404ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask409ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask413ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask415ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask422ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask429ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask500ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetryTask503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response RetryTask503ApplicationProblemPlusJSONResponse) VisitRetryTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskReviewRequestObject struct {
+	TaskId TaskIdParam `json:"task_id"`
+}
+
+type GetTaskReviewResponseObject interface {
+	VisitGetTaskReviewResponse(w http.ResponseWriter) error
+}
+
+type GetTaskReview200JSONResponse TaskReview
+
+func (response GetTaskReview200JSONResponse) VisitGetTaskReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskReview400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetTaskReview400ApplicationProblemPlusJSONResponse) VisitGetTaskReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskReview401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response GetTaskReview401ApplicationProblemPlusJSONResponse) VisitGetTaskReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskReview403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetTaskReview403ApplicationProblemPlusJSONResponse) VisitGetTaskReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskReview404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetTaskReview404ApplicationProblemPlusJSONResponse) VisitGetTaskReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskReview429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response GetTaskReview429ApplicationProblemPlusJSONResponse) VisitGetTaskReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskReview500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response GetTaskReview500ApplicationProblemPlusJSONResponse) VisitGetTaskReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetTaskReview503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetTaskReview503ApplicationProblemPlusJSONResponse) VisitGetTaskReviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTaskRequestObject struct {
+	TaskId TaskIdParam `json:"task_id"`
+	Params ReviewTaskParams
+	Body   *ReviewTaskJSONRequestBody
+}
+
+type ReviewTaskResponseObject interface {
+	VisitReviewTaskResponse(w http.ResponseWriter) error
+}
+
+type ReviewTask200ResponseHeaders struct {
+	OrbitReplayed *bool
+}
+
+type ReviewTask200JSONResponse struct {
+	Body    ReviewReceipt
+	Headers ReviewTask200ResponseHeaders
+}
+
+func (response ReviewTask200JSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.OrbitReplayed != nil {
+		w.Header().Set("Orbit-Replayed", fmt.Sprint(*response.Headers.OrbitReplayed))
+	}
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask400ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask401ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask403ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask404ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask409ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask413ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask415ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask422ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask429ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask500ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReviewTask503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ReviewTask503ApplicationProblemPlusJSONResponse) VisitReviewTaskResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -10371,6 +11574,9 @@ type StrictServerInterface interface {
 	// ListTaskAttempts List attempts
 	// (GET /v1/tasks/{task_id}/attempts)
 	ListTaskAttempts(ctx context.Context, request ListTaskAttemptsRequestObject) (ListTaskAttemptsResponseObject, error)
+	// ListTaskBlockers Say why a task is not running
+	// (GET /v1/tasks/{task_id}/blockers)
+	ListTaskBlockers(ctx context.Context, request ListTaskBlockersRequestObject) (ListTaskBlockersResponseObject, error)
 	// CancelTask Cancel a task
 	// (POST /v1/tasks/{task_id}/cancel)
 	CancelTask(ctx context.Context, request CancelTaskRequestObject) (CancelTaskResponseObject, error)
@@ -10383,6 +11589,15 @@ type StrictServerInterface interface {
 	// GetTaskResult Get the result
 	// (GET /v1/tasks/{task_id}/result)
 	GetTaskResult(ctx context.Context, request GetTaskResultRequestObject) (GetTaskResultResponseObject, error)
+	// RetryTask Repeat a failed or cancelled task
+	// (POST /v1/tasks/{task_id}/retry)
+	RetryTask(ctx context.Context, request RetryTaskRequestObject) (RetryTaskResponseObject, error)
+	// GetTaskReview Get the decision about a task
+	// (GET /v1/tasks/{task_id}/review)
+	GetTaskReview(ctx context.Context, request GetTaskReviewRequestObject) (GetTaskReviewResponseObject, error)
+	// ReviewTask Decide about a task in NEEDS_REVIEW
+	// (POST /v1/tasks/{task_id}/review)
+	ReviewTask(ctx context.Context, request ReviewTaskRequestObject) (ReviewTaskResponseObject, error)
 	// GetTaskSource Get the source
 	// (GET /v1/tasks/{task_id}/source)
 	GetTaskSource(ctx context.Context, request GetTaskSourceRequestObject) (GetTaskSourceResponseObject, error)
@@ -11438,6 +12653,31 @@ func (sh *strictHandler) ListTaskAttempts(ctx echo.Context, taskId TaskIdParam, 
 	return nil
 }
 
+// ListTaskBlockers operation middleware
+func (sh *strictHandler) ListTaskBlockers(ctx echo.Context, taskId TaskIdParam) error {
+	var request ListTaskBlockersRequestObject
+
+	request.TaskId = taskId
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTaskBlockers(ctx.Request().Context(), request.(ListTaskBlockersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTaskBlockers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListTaskBlockersResponseObject); ok {
+		return validResponse.VisitListTaskBlockersResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // CancelTask operation middleware
 func (sh *strictHandler) CancelTask(ctx echo.Context, taskId TaskIdParam, params CancelTaskParams) error {
 	var request CancelTaskRequestObject
@@ -11557,6 +12797,129 @@ func (sh *strictHandler) GetTaskResult(ctx echo.Context, taskId TaskIdParam) err
 		return err
 	} else if validResponse, ok := response.(GetTaskResultResponseObject); ok {
 		return validResponse.VisitGetTaskResultResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RetryTask operation middleware
+func (sh *strictHandler) RetryTask(ctx echo.Context, taskId TaskIdParam, params RetryTaskParams) error {
+	var request RetryTaskRequestObject
+
+	request.TaskId = taskId
+	request.Params = params
+
+	var body RetryTaskJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RetryTask(ctx.Request().Context(), request.(RetryTaskRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RetryTask")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RetryTaskResponseObject); ok {
+		return validResponse.VisitRetryTaskResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetTaskReview operation middleware
+func (sh *strictHandler) GetTaskReview(ctx echo.Context, taskId TaskIdParam) error {
+	var request GetTaskReviewRequestObject
+
+	request.TaskId = taskId
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetTaskReview(ctx.Request().Context(), request.(GetTaskReviewRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetTaskReview")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetTaskReviewResponseObject); ok {
+		return validResponse.VisitGetTaskReviewResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReviewTask operation middleware
+func (sh *strictHandler) ReviewTask(ctx echo.Context, taskId TaskIdParam, params ReviewTaskParams) error {
+	var request ReviewTaskRequestObject
+
+	request.TaskId = taskId
+	request.Params = params
+
+	var body ReviewTaskJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ReviewTask(ctx.Request().Context(), request.(ReviewTaskRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReviewTask")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReviewTaskResponseObject); ok {
+		return validResponse.VisitReviewTaskResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

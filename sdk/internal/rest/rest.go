@@ -215,6 +215,24 @@ func (e RetryPolicyKind) Valid() bool {
 	}
 }
 
+// Defines values for ReviewRequestDecision.
+const (
+	ReviewRequestDecisionFAILED    ReviewRequestDecision = "FAILED"
+	ReviewRequestDecisionSUCCEEDED ReviewRequestDecision = "SUCCEEDED"
+)
+
+// Valid indicates whether the value is a known member of the ReviewRequestDecision enum.
+func (e ReviewRequestDecision) Valid() bool {
+	switch e {
+	case ReviewRequestDecisionFAILED:
+		return true
+	case ReviewRequestDecisionSUCCEEDED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Scope.
 const (
 	PlatformAdmin        Scope = "platform:admin"
@@ -425,6 +443,48 @@ func (e TaskWaitsFor) Valid() bool {
 	}
 }
 
+// Defines values for TaskBlockerKind.
+const (
+	TaskBlockerKindAPPLICATIONLIMIT TaskBlockerKind = "APPLICATION_LIMIT"
+	TaskBlockerKindAVAILABLEAT      TaskBlockerKind = "AVAILABLE_AT"
+	TaskBlockerKindDEADLINE         TaskBlockerKind = "DEADLINE"
+	TaskBlockerKindGATE             TaskBlockerKind = "GATE"
+	TaskBlockerKindQUEUELIMIT       TaskBlockerKind = "QUEUE_LIMIT"
+	TaskBlockerKindQUEUEPAUSED      TaskBlockerKind = "QUEUE_PAUSED"
+	TaskBlockerKindREADY            TaskBlockerKind = "READY"
+	TaskBlockerKindRESOURCEKEY      TaskBlockerKind = "RESOURCE_KEY"
+	TaskBlockerKindREVIEW           TaskBlockerKind = "REVIEW"
+	TaskBlockerKindTASKSAHEAD       TaskBlockerKind = "TASKS_AHEAD"
+)
+
+// Valid indicates whether the value is a known member of the TaskBlockerKind enum.
+func (e TaskBlockerKind) Valid() bool {
+	switch e {
+	case TaskBlockerKindAPPLICATIONLIMIT:
+		return true
+	case TaskBlockerKindAVAILABLEAT:
+		return true
+	case TaskBlockerKindDEADLINE:
+		return true
+	case TaskBlockerKindGATE:
+		return true
+	case TaskBlockerKindQUEUELIMIT:
+		return true
+	case TaskBlockerKindQUEUEPAUSED:
+		return true
+	case TaskBlockerKindREADY:
+		return true
+	case TaskBlockerKindRESOURCEKEY:
+		return true
+	case TaskBlockerKindREVIEW:
+		return true
+	case TaskBlockerKindTASKSAHEAD:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TaskEventKind.
 const (
 	TaskEventKindACCEPTED        TaskEventKind = "ACCEPTED"
@@ -435,6 +495,7 @@ const (
 	TaskEventKindLOST            TaskEventKind = "LOST"
 	TaskEventKindRETRYSCHEDULED  TaskEventKind = "RETRY_SCHEDULED"
 	TaskEventKindRETURNED        TaskEventKind = "RETURNED"
+	TaskEventKindREVIEWED        TaskEventKind = "REVIEWED"
 	TaskEventKindREVIEWREQUIRED  TaskEventKind = "REVIEW_REQUIRED"
 	TaskEventKindSTARTED         TaskEventKind = "STARTED"
 	TaskEventKindSUCCEEDED       TaskEventKind = "SUCCEEDED"
@@ -459,6 +520,8 @@ func (e TaskEventKind) Valid() bool {
 		return true
 	case TaskEventKindRETURNED:
 		return true
+	case TaskEventKindREVIEWED:
+		return true
 	case TaskEventKindREVIEWREQUIRED:
 		return true
 	case TaskEventKindSTARTED:
@@ -479,6 +542,24 @@ const (
 func (e TaskReceiptState) Valid() bool {
 	switch e {
 	case TaskReceiptStateQUEUED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TaskReviewDecision.
+const (
+	TaskReviewDecisionFAILED    TaskReviewDecision = "FAILED"
+	TaskReviewDecisionSUCCEEDED TaskReviewDecision = "SUCCEEDED"
+)
+
+// Valid indicates whether the value is a known member of the TaskReviewDecision enum.
+func (e TaskReviewDecision) Valid() bool {
+	switch e {
+	case TaskReviewDecisionFAILED:
+		return true
+	case TaskReviewDecisionSUCCEEDED:
 		return true
 	default:
 		return false
@@ -868,6 +949,11 @@ type DefinitionName = string
 //
 // Example: 3
 type DefinitionVersion = int32
+
+// Evidence What the decision rests on. Any JSON value, at most 64 KiB and 64 levels. Its bytes are kept exactly.
+//
+// Example: {"statement":"2031-07-01/17","transfer":false}
+type Evidence = json.RawMessage
 
 // Failure What went wrong.
 type Failure struct {
@@ -1552,6 +1638,136 @@ type RetryPolicy struct {
 // Example: EXPONENTIAL
 type RetryPolicyKind string
 
+// RetryReceipt The acceptance of the new task, frozen.
+type RetryReceipt struct {
+	// AcceptedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AcceptedAt Time `json:"accepted_at"`
+
+	// AvailableAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AvailableAt Time `json:"available_at"`
+
+	// DeadlineAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	DeadlineAt Time `json:"deadline_at"`
+
+	// Queue Name of a queue, unique in its application, compared byte by byte.
+	//
+	// Example: conversions
+	Queue QueueName `json:"queue"`
+
+	// RetryOf Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	RetryOf TaskId `json:"retry_of"`
+
+	// State QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	State TaskState `json:"state"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// RetryRequest Why a task is repeated, and under which key.
+type RetryRequest struct {
+	// DeadlineMs Total time of the new task. Without it, as long as the original had.
+	//
+	// Example: 3600000
+	DeadlineMs int64 `json:"deadline_ms,omitempty"`
+
+	// ExpectedVersion The state_version of the task that is repeated.
+	//
+	// Example: 3
+	ExpectedVersion int64 `json:"expected_version"`
+
+	// Reason Why; kept in the audit.
+	//
+	// Example: the file server is back
+	Reason string `json:"reason"`
+
+	// SubmitKey Text chosen by the caller, 1 to 255 bytes of UTF-8, compared byte by byte (case and trailing blanks count).
+	//
+	// Example: invoice-2031-07
+	SubmitKey Key `json:"submit_key"`
+}
+
+// ReviewReceipt The decision, frozen.
+type ReviewReceipt struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// DecidedBy Id of a key, `cred_` and 16 lower-case hex digits. It is no secret.
+	//
+	// Example: cred_1a2b3c4d5e6f7081
+	DecidedBy CredentialId `json:"decided_by"`
+
+	// State QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	State TaskState `json:"state"`
+
+	// StateVersion State version after the decision.
+	//
+	// Example: 4
+	StateVersion int64 `json:"state_version"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// ReviewRequest A decision about a task in NEEDS_REVIEW.
+type ReviewRequest struct {
+	// AllExecutionsEnded The reviewer states that no execution of the task is still under way. Must be true.
+	//
+	// Example: true
+	AllExecutionsEnded bool `json:"all_executions_ended"`
+
+	// Decision What the task becomes.
+	//
+	// Example: FAILED
+	Decision ReviewRequestDecision `json:"decision"`
+
+	// Evidence What the decision rests on. Any JSON value, at most 64 KiB and 64 levels. Its bytes are kept exactly.
+	//
+	// Example: {"statement":"2031-07-01/17","transfer":false}
+	Evidence Evidence `json:"evidence"`
+
+	// ExpectedVersion The state_version the decision is about.
+	//
+	// Example: 3
+	ExpectedVersion int64 `json:"expected_version"`
+
+	// Failure What went wrong.
+	Failure *Failure `json:"failure,omitempty"`
+
+	// Output Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Output Payload `json:"output,omitempty"`
+
+	// Reason Why; kept in the audit.
+	//
+	// Example: the bank confirmed that no transfer arrived
+	Reason string `json:"reason"`
+}
+
+// ReviewRequestDecision What the task becomes.
+//
+// Example: FAILED
+type ReviewRequestDecision string
+
 // Revision One committed change of an instance.
 type Revision struct {
 	// Actor Who did it.
@@ -1780,6 +1996,16 @@ type Task struct {
 	// Example: customer-42
 	ResourceKey *OptionalKey `json:"resource_key,omitempty"`
 
+	// RetriedBy Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	RetriedBy *TaskId `json:"retried_by,omitempty"`
+
+	// RetryOf Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	RetryOf *TaskId `json:"retry_of,omitempty"`
+
 	// RetryPolicy JSON written by the server, as it was stored.
 	//
 	// Example: {}
@@ -1853,6 +2079,75 @@ type TaskBatchOutcome struct {
 type TaskBatchOutcomes struct {
 	// Items The outcomes.
 	Items []TaskBatchOutcome `json:"items"`
+}
+
+// TaskBlocker One thing that keeps a task from running.
+type TaskBlocker struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At *Time `json:"at,omitempty"`
+
+	// Current What runs now; for TASKS_AHEAD, how many come first.
+	//
+	// Example: 10
+	Current *int64 `json:"current,omitempty"`
+
+	// Detail What it means and what ends it.
+	//
+	// Example: another task holds the resource key
+	Detail *string `json:"detail,omitempty"`
+
+	// Holder Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	Holder *TaskId `json:"holder,omitempty"`
+
+	// HolderState QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	HolderState *TaskState `json:"holder_state,omitempty"`
+
+	// InstanceId Id of a workflow instance, `inst_` and 32 lower-case hex digits.
+	//
+	// Example: inst_0193a5c01d5b7c2e8f4a6b1c2d3e4f51
+	InstanceId *InstanceId `json:"instance_id,omitempty"`
+
+	// Kind What it is.
+	//
+	// Example: RESOURCE_KEY
+	Kind TaskBlockerKind `json:"kind"`
+
+	// Limit The limit that is met; for TASKS_AHEAD, how far is counted.
+	//
+	// Example: 10
+	Limit *int64 `json:"limit,omitempty"`
+}
+
+// TaskBlockerKind What it is.
+//
+// Example: RESOURCE_KEY
+type TaskBlockerKind string
+
+// TaskBlockers Why a task is not running, at one moment.
+type TaskBlockers struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// Items The causes.
+	Items []TaskBlocker `json:"items"`
+
+	// State QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	State TaskState `json:"state"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
 }
 
 // TaskEvent One change of a task.
@@ -1961,6 +2256,11 @@ type TaskResult struct {
 	// Example: 1
 	AttemptNo *int32 `json:"attempt_no,omitempty"`
 
+	// DecidedBy Id of a key, `cred_` and 16 lower-case hex digits. It is no secret.
+	//
+	// Example: cred_1a2b3c4d5e6f7081
+	DecidedBy *CredentialId `json:"decided_by,omitempty"`
+
 	// Failure What went wrong.
 	Failure *Failure `json:"failure,omitempty"`
 
@@ -1984,6 +2284,57 @@ type TaskResult struct {
 	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
 	TaskId TaskId `json:"task_id"`
 }
+
+// TaskReview The stored decision about a task.
+type TaskReview struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// DecidedBy Id of a key, `cred_` and 16 lower-case hex digits. It is no secret.
+	//
+	// Example: cred_1a2b3c4d5e6f7081
+	DecidedBy CredentialId `json:"decided_by"`
+
+	// Decision What the task became.
+	//
+	// Example: FAILED
+	Decision TaskReviewDecision `json:"decision"`
+
+	// Evidence What the decision rests on. Any JSON value, at most 64 KiB and 64 levels. Its bytes are kept exactly.
+	//
+	// Example: {"statement":"2031-07-01/17","transfer":false}
+	Evidence Evidence `json:"evidence"`
+
+	// Failure What went wrong.
+	Failure *Failure `json:"failure,omitempty"`
+
+	// Output Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Output Payload `json:"output,omitempty"`
+
+	// Reason Why.
+	//
+	// Example: the bank confirmed that no transfer arrived
+	Reason string `json:"reason"`
+
+	// StateVersion State version after the decision.
+	//
+	// Example: 4
+	StateVersion int64 `json:"state_version"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// TaskReviewDecision What the task became.
+//
+// Example: FAILED
+type TaskReviewDecision string
 
 // TaskSource Where the task came from, checked against the rows it names. A source that does not resolve is an error, never DIRECT.
 type TaskSource struct {
@@ -2667,6 +3018,18 @@ type ListTaskEventsParams struct {
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// RetryTaskParams defines parameters for RetryTask.
+type RetryTaskParams struct {
+	// Traceparent W3C trace context, handed to the worker with the task. One that is not valid is ignored, as the standard demands.
+	Traceparent *TraceparentParam `json:"traceparent,omitempty"`
+}
+
+// ReviewTaskParams defines parameters for ReviewTask.
+type ReviewTaskParams struct {
+	// IdempotencyKey Names this command; the same key again returns the first answer.
+	IdempotencyKey IdempotencyKeyParam `json:"Idempotency-Key"`
+}
+
 // ListWorkflowsParams defines parameters for ListWorkflows.
 type ListWorkflowsParams struct {
 	// Cursor next_cursor of the page before.
@@ -2717,6 +3080,12 @@ type SubmitTaskJSONRequestBody = TaskSubmission
 
 // CancelTaskJSONRequestBody defines body for CancelTask for application/json ContentType.
 type CancelTaskJSONRequestBody = CancelRequest
+
+// RetryTaskJSONRequestBody defines body for RetryTask for application/json ContentType.
+type RetryTaskJSONRequestBody = RetryRequest
+
+// ReviewTaskJSONRequestBody defines body for ReviewTask for application/json ContentType.
+type ReviewTaskJSONRequestBody = ReviewRequest
 
 // ValidateWorkflowJSONRequestBody defines body for ValidateWorkflow for application/json ContentType.
 type ValidateWorkflowJSONRequestBody = WorkflowDocument
@@ -3005,6 +3374,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/tasks/{task_id}/attempts (the `ListTaskAttempts` operationId).
 	ListTaskAttempts(ctx context.Context, taskId TaskIdParam, params *ListTaskAttemptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListTaskBlockers Say why a task is not running
+	//
+	// The causes at one moment, in the order a claim meets them. READY alone means that only a worker is missing; an empty list, that the task runs or has ended.
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/blockers (the `ListTaskBlockers` operationId).
+	ListTaskBlockers(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CancelTaskWithBody Cancel a task
 	//
 	// A waiting task ends at once. A running one is asked; its real outcome decides. A finished one stays what it is.
@@ -3043,6 +3419,49 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/tasks/{task_id}/result (the `GetTaskResult` operationId).
 	GetTaskResult(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryTaskWithBody Repeat a failed or cancelled task
+	//
+	// Accepts a new task with the same handler, input, keys and rules under today's limits. A task has at most one direct successor; further retries follow the chain. The submit key shares its space with all submit keys of the application.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/retry (the `RetryTask` operationId).
+	RetryTaskWithBody(ctx context.Context, taskId TaskIdParam, params *RetryTaskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryTask Repeat a failed or cancelled task
+	//
+	// Accepts a new task with the same handler, input, keys and rules under today's limits. A task has at most one direct successor; further retries follow the chain. The submit key shares its space with all submit keys of the application.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/retry (the `RetryTask` operationId).
+	RetryTask(ctx context.Context, taskId TaskIdParam, params *RetryTaskParams, body RetryTaskJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTaskReview Get the decision about a task
+	//
+	// Who decided what, when, why and on which evidence.
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/review (the `GetTaskReview` operationId).
+	GetTaskReview(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReviewTaskWithBody Decide about a task in NEEDS_REVIEW
+	//
+	// A person's decision, with reason and evidence. It ends the task, gives its permit and resource key back, and rewrites neither attempts nor late evidence. The scope is never implied by another.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/review (the `ReviewTask` operationId).
+	ReviewTaskWithBody(ctx context.Context, taskId TaskIdParam, params *ReviewTaskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReviewTask Decide about a task in NEEDS_REVIEW
+	//
+	// A person's decision, with reason and evidence. It ends the task, gives its permit and resource key back, and rewrites neither attempts nor late evidence. The scope is never implied by another.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/review (the `ReviewTask` operationId).
+	ReviewTask(ctx context.Context, taskId TaskIdParam, params *ReviewTaskParams, body ReviewTaskJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTaskSource Get the source
 	//
@@ -3587,6 +4006,23 @@ func (c *Client) ListTaskAttempts(ctx context.Context, taskId TaskIdParam, param
 	return c.Client.Do(req)
 }
 
+// ListTaskBlockers Say why a task is not running
+//
+// The causes at one moment, in the order a claim meets them. READY alone means that only a worker is missing; an empty list, that the task runs or has ended.
+//
+// Corresponds with GET /v1/tasks/{task_id}/blockers (the `ListTaskBlockers` operationId).
+func (c *Client) ListTaskBlockers(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTaskBlockersRequest(c.Server, taskId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CancelTaskWithBody Cancel a task
 //
 // A waiting task ends at once. A running one is asked; its real outcome decides. A finished one stays what it is.
@@ -3666,6 +4102,99 @@ func (c *Client) ListLateEvidence(ctx context.Context, taskId TaskIdParam, reqEd
 // Corresponds with GET /v1/tasks/{task_id}/result (the `GetTaskResult` operationId).
 func (c *Client) GetTaskResult(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetTaskResultRequest(c.Server, taskId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryTaskWithBody Repeat a failed or cancelled task
+//
+// Accepts a new task with the same handler, input, keys and rules under today's limits. A task has at most one direct successor; further retries follow the chain. The submit key shares its space with all submit keys of the application.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/retry (the `RetryTask` operationId).
+func (c *Client) RetryTaskWithBody(ctx context.Context, taskId TaskIdParam, params *RetryTaskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryTaskRequestWithBody(c.Server, taskId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryTask Repeat a failed or cancelled task
+//
+// Accepts a new task with the same handler, input, keys and rules under today's limits. A task has at most one direct successor; further retries follow the chain. The submit key shares its space with all submit keys of the application.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/retry (the `RetryTask` operationId).
+func (c *Client) RetryTask(ctx context.Context, taskId TaskIdParam, params *RetryTaskParams, body RetryTaskJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryTaskRequest(c.Server, taskId, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTaskReview Get the decision about a task
+//
+// Who decided what, when, why and on which evidence.
+//
+// Corresponds with GET /v1/tasks/{task_id}/review (the `GetTaskReview` operationId).
+func (c *Client) GetTaskReview(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTaskReviewRequest(c.Server, taskId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReviewTaskWithBody Decide about a task in NEEDS_REVIEW
+//
+// A person's decision, with reason and evidence. It ends the task, gives its permit and resource key back, and rewrites neither attempts nor late evidence. The scope is never implied by another.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/review (the `ReviewTask` operationId).
+func (c *Client) ReviewTaskWithBody(ctx context.Context, taskId TaskIdParam, params *ReviewTaskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReviewTaskRequestWithBody(c.Server, taskId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReviewTask Decide about a task in NEEDS_REVIEW
+//
+// A person's decision, with reason and evidence. It ends the task, gives its permit and resource key back, and rewrites neither attempts nor late evidence. The scope is never implied by another.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/tasks/{task_id}/review (the `ReviewTask` operationId).
+func (c *Client) ReviewTask(ctx context.Context, taskId TaskIdParam, params *ReviewTaskParams, body ReviewTaskJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReviewTaskRequest(c.Server, taskId, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4833,6 +5362,40 @@ func NewListTaskAttemptsRequest(server string, taskId TaskIdParam, params *ListT
 	return req, nil
 }
 
+// NewListTaskBlockersRequest constructs an http.Request for the ListTaskBlockers method
+func NewListTaskBlockersRequest(server string, taskId TaskIdParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/blockers", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCancelTaskRequest calls the generic CancelTask builder with application/json body
 func NewCancelTaskRequest(server string, taskId TaskIdParam, params *CancelTaskParams, body CancelTaskJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5029,6 +5592,162 @@ func NewGetTaskResultRequest(server string, taskId TaskIdParam) (*http.Request, 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRetryTaskRequest calls the generic RetryTask builder with application/json body
+func NewRetryTaskRequest(server string, taskId TaskIdParam, params *RetryTaskParams, body RetryTaskJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRetryTaskRequestWithBody(server, taskId, params, "application/json", bodyReader)
+}
+
+// NewRetryTaskRequestWithBody constructs an http.Request for the RetryTask method, with any body, and a specified content type
+func NewRetryTaskRequestWithBody(server string, taskId TaskIdParam, params *RetryTaskParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/retry", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.Traceparent != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "traceparent", *params.Traceparent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("traceparent", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetTaskReviewRequest constructs an http.Request for the GetTaskReview method
+func NewGetTaskReviewRequest(server string, taskId TaskIdParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/review", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReviewTaskRequest calls the generic ReviewTask builder with application/json body
+func NewReviewTaskRequest(server string, taskId TaskIdParam, params *ReviewTaskParams, body ReviewTaskJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReviewTaskRequestWithBody(server, taskId, params, "application/json", bodyReader)
+}
+
+// NewReviewTaskRequestWithBody constructs an http.Request for the ReviewTask method, with any body, and a specified content type
+func NewReviewTaskRequestWithBody(server string, taskId TaskIdParam, params *ReviewTaskParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "task_id", taskId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tasks/%s/review", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("Idempotency-Key", headerParam0)
+
 	}
 
 	return req, nil
@@ -5700,6 +6419,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/tasks/{task_id}/attempts (the `ListTaskAttempts` operationId).
 	ListTaskAttemptsWithResponse(ctx context.Context, taskId TaskIdParam, params *ListTaskAttemptsParams, reqEditors ...RequestEditorFn) (*ListTaskAttemptsResponse, error)
 
+	// ListTaskBlockersWithResponse Say why a task is not running
+	//
+	// The causes at one moment, in the order a claim meets them. READY alone means that only a worker is missing; an empty list, that the task runs or has ended.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/blockers (the `ListTaskBlockers` operationId).
+	ListTaskBlockersWithResponse(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*ListTaskBlockersResponse, error)
+
 	// CancelTaskWithBodyWithResponse Cancel a task
 	//
 	// A waiting task ends at once. A running one is asked; its real outcome decides. A finished one stays what it is.
@@ -5744,6 +6472,51 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/tasks/{task_id}/result (the `GetTaskResult` operationId).
 	GetTaskResultWithResponse(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*GetTaskResultResponse, error)
+
+	// RetryTaskWithBodyWithResponse Repeat a failed or cancelled task
+	//
+	// Accepts a new task with the same handler, input, keys and rules under today's limits. A task has at most one direct successor; further retries follow the chain. The submit key shares its space with all submit keys of the application.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/retry (the `RetryTask` operationId).
+	RetryTaskWithBodyWithResponse(ctx context.Context, taskId TaskIdParam, params *RetryTaskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RetryTaskResponse, error)
+
+	// RetryTaskWithResponse Repeat a failed or cancelled task
+	//
+	// Accepts a new task with the same handler, input, keys and rules under today's limits. A task has at most one direct successor; further retries follow the chain. The submit key shares its space with all submit keys of the application.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/retry (the `RetryTask` operationId).
+	RetryTaskWithResponse(ctx context.Context, taskId TaskIdParam, params *RetryTaskParams, body RetryTaskJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryTaskResponse, error)
+
+	// GetTaskReviewWithResponse Get the decision about a task
+	//
+	// Who decided what, when, why and on which evidence.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tasks/{task_id}/review (the `GetTaskReview` operationId).
+	GetTaskReviewWithResponse(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*GetTaskReviewResponse, error)
+
+	// ReviewTaskWithBodyWithResponse Decide about a task in NEEDS_REVIEW
+	//
+	// A person's decision, with reason and evidence. It ends the task, gives its permit and resource key back, and rewrites neither attempts nor late evidence. The scope is never implied by another.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/review (the `ReviewTask` operationId).
+	ReviewTaskWithBodyWithResponse(ctx context.Context, taskId TaskIdParam, params *ReviewTaskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReviewTaskResponse, error)
+
+	// ReviewTaskWithResponse Decide about a task in NEEDS_REVIEW
+	//
+	// A person's decision, with reason and evidence. It ends the task, gives its permit and resource key back, and rewrites neither attempts nor late evidence. The scope is never implied by another.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tasks/{task_id}/review (the `ReviewTask` operationId).
+	ReviewTaskWithResponse(ctx context.Context, taskId TaskIdParam, params *ReviewTaskParams, body ReviewTaskJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewTaskResponse, error)
 
 	// GetTaskSourceWithResponse Get the source
 	//
@@ -7732,6 +8505,110 @@ func (r ListTaskAttemptsResponse) ContentType() string {
 	return ""
 }
 
+// ListTaskBlockersResponse429Headers the declared response headers of an HTTP 429 response for ListTaskBlockers
+type ListTaskBlockersResponse429Headers struct {
+	RetryAfter *int
+}
+
+// ListTaskBlockersResponse503Headers the declared response headers of an HTTP 503 response for ListTaskBlockers
+type ListTaskBlockersResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListTaskBlockersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TaskBlockers
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListTaskBlockersResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListTaskBlockersResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTaskBlockersResponse) GetJSON200() *TaskBlockers {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListTaskBlockersResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListTaskBlockersResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListTaskBlockersResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListTaskBlockersResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListTaskBlockersResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ListTaskBlockersResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListTaskBlockersResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTaskBlockersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTaskBlockersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTaskBlockersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTaskBlockersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // CancelTaskResponse200Headers the declared response headers of an HTTP 200 response for CancelTask
 type CancelTaskResponse200Headers struct {
 	OrbitReplayed *bool
@@ -8177,6 +9054,388 @@ func (r GetTaskResultResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetTaskResultResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// RetryTaskResponse201Headers the declared response headers of an HTTP 201 response for RetryTask
+type RetryTaskResponse201Headers struct {
+	OrbitReplayed *bool
+}
+
+// RetryTaskResponse429Headers the declared response headers of an HTTP 429 response for RetryTask
+type RetryTaskResponse429Headers struct {
+	RetryAfter *int
+}
+
+// RetryTaskResponse503Headers the declared response headers of an HTTP 503 response for RetryTask
+type RetryTaskResponse503Headers struct {
+	RetryAfter *int
+}
+
+type RetryTaskResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *RetryReceipt
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedType
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *RetryTaskResponse201Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *RetryTaskResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *RetryTaskResponse503Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r RetryTaskResponse) GetJSON201() *RetryReceipt {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON415() *UnsupportedType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r RetryTaskResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r RetryTaskResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RetryTaskResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RetryTaskResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RetryTaskResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetTaskReviewResponse429Headers the declared response headers of an HTTP 429 response for GetTaskReview
+type GetTaskReviewResponse429Headers struct {
+	RetryAfter *int
+}
+
+// GetTaskReviewResponse503Headers the declared response headers of an HTTP 503 response for GetTaskReview
+type GetTaskReviewResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetTaskReviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TaskReview
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetTaskReviewResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetTaskReviewResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTaskReviewResponse) GetJSON200() *TaskReview {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetTaskReviewResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetTaskReviewResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetTaskReviewResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetTaskReviewResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetTaskReviewResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetTaskReviewResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetTaskReviewResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTaskReviewResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTaskReviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTaskReviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTaskReviewResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ReviewTaskResponse200Headers the declared response headers of an HTTP 200 response for ReviewTask
+type ReviewTaskResponse200Headers struct {
+	OrbitReplayed *bool
+}
+
+// ReviewTaskResponse429Headers the declared response headers of an HTTP 429 response for ReviewTask
+type ReviewTaskResponse429Headers struct {
+	RetryAfter *int
+}
+
+// ReviewTaskResponse503Headers the declared response headers of an HTTP 503 response for ReviewTask
+type ReviewTaskResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ReviewTaskResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ReviewReceipt
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedType
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ReviewTaskResponse200Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ReviewTaskResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ReviewTaskResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ReviewTaskResponse) GetJSON200() *ReviewReceipt {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON415() *UnsupportedType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ReviewTaskResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ReviewTaskResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ReviewTaskResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReviewTaskResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReviewTaskResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -9452,6 +10711,21 @@ func (c *ClientWithResponses) ListTaskAttemptsWithResponse(ctx context.Context, 
 	return ParseListTaskAttemptsResponse(rsp)
 }
 
+// ListTaskBlockersWithResponse Say why a task is not running
+//
+// The causes at one moment, in the order a claim meets them. READY alone means that only a worker is missing; an empty list, that the task runs or has ended.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tasks/{task_id}/blockers (the `ListTaskBlockers` operationId).
+func (c *ClientWithResponses) ListTaskBlockersWithResponse(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*ListTaskBlockersResponse, error) {
+	rsp, err := c.ListTaskBlockers(ctx, taskId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTaskBlockersResponse(rsp)
+}
+
 // CancelTaskWithBodyWithResponse Cancel a task
 //
 // A waiting task ends at once. A running one is asked; its real outcome decides. A finished one stays what it is.
@@ -9525,6 +10799,81 @@ func (c *ClientWithResponses) GetTaskResultWithResponse(ctx context.Context, tas
 		return nil, err
 	}
 	return ParseGetTaskResultResponse(rsp)
+}
+
+// RetryTaskWithBodyWithResponse Repeat a failed or cancelled task
+//
+// Accepts a new task with the same handler, input, keys and rules under today's limits. A task has at most one direct successor; further retries follow the chain. The submit key shares its space with all submit keys of the application.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/retry (the `RetryTask` operationId).
+func (c *ClientWithResponses) RetryTaskWithBodyWithResponse(ctx context.Context, taskId TaskIdParam, params *RetryTaskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RetryTaskResponse, error) {
+	rsp, err := c.RetryTaskWithBody(ctx, taskId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryTaskResponse(rsp)
+}
+
+// RetryTaskWithResponse Repeat a failed or cancelled task
+//
+// Accepts a new task with the same handler, input, keys and rules under today's limits. A task has at most one direct successor; further retries follow the chain. The submit key shares its space with all submit keys of the application.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/retry (the `RetryTask` operationId).
+func (c *ClientWithResponses) RetryTaskWithResponse(ctx context.Context, taskId TaskIdParam, params *RetryTaskParams, body RetryTaskJSONRequestBody, reqEditors ...RequestEditorFn) (*RetryTaskResponse, error) {
+	rsp, err := c.RetryTask(ctx, taskId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryTaskResponse(rsp)
+}
+
+// GetTaskReviewWithResponse Get the decision about a task
+//
+// Who decided what, when, why and on which evidence.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tasks/{task_id}/review (the `GetTaskReview` operationId).
+func (c *ClientWithResponses) GetTaskReviewWithResponse(ctx context.Context, taskId TaskIdParam, reqEditors ...RequestEditorFn) (*GetTaskReviewResponse, error) {
+	rsp, err := c.GetTaskReview(ctx, taskId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTaskReviewResponse(rsp)
+}
+
+// ReviewTaskWithBodyWithResponse Decide about a task in NEEDS_REVIEW
+//
+// A person's decision, with reason and evidence. It ends the task, gives its permit and resource key back, and rewrites neither attempts nor late evidence. The scope is never implied by another.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/review (the `ReviewTask` operationId).
+func (c *ClientWithResponses) ReviewTaskWithBodyWithResponse(ctx context.Context, taskId TaskIdParam, params *ReviewTaskParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReviewTaskResponse, error) {
+	rsp, err := c.ReviewTaskWithBody(ctx, taskId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReviewTaskResponse(rsp)
+}
+
+// ReviewTaskWithResponse Decide about a task in NEEDS_REVIEW
+//
+// A person's decision, with reason and evidence. It ends the task, gives its permit and resource key back, and rewrites neither attempts nor late evidence. The scope is never implied by another.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tasks/{task_id}/review (the `ReviewTask` operationId).
+func (c *ClientWithResponses) ReviewTaskWithResponse(ctx context.Context, taskId TaskIdParam, params *ReviewTaskParams, body ReviewTaskJSONRequestBody, reqEditors ...RequestEditorFn) (*ReviewTaskResponse, error) {
+	rsp, err := c.ReviewTask(ctx, taskId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReviewTaskResponse(rsp)
 }
 
 // GetTaskSourceWithResponse Get the source
@@ -11483,6 +12832,104 @@ func ParseListTaskAttemptsResponse(rsp *http.Response) (*ListTaskAttemptsRespons
 	return response, nil
 }
 
+// ParseListTaskBlockersResponse parses an HTTP response from a ListTaskBlockersWithResponse call
+func ParseListTaskBlockersResponse(rsp *http.Response) (*ListTaskBlockersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTaskBlockersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TaskBlockers
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers ListTaskBlockersResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListTaskBlockersResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseCancelTaskResponse parses an HTTP response from a CancelTaskWithResponse call
 func ParseCancelTaskResponse(rsp *http.Response) (*CancelTaskResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -11900,6 +13347,376 @@ func ParseGetTaskResultResponse(rsp *http.Response) (*GetTaskResultResponse, err
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers GetTaskResultResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRetryTaskResponse parses an HTTP response from a RetryTaskWithResponse call
+func ParseRetryTaskResponse(rsp *http.Response) (*RetryTaskResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RetryTaskResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest RetryReceipt
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers RetryTaskResponse201Headers
+		if values := rsp.Header.Values("Orbit-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Orbit-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.OrbitReplayed = &value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 429:
+		var headers RetryTaskResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers RetryTaskResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetTaskReviewResponse parses an HTTP response from a GetTaskReviewWithResponse call
+func ParseGetTaskReviewResponse(rsp *http.Response) (*GetTaskReviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTaskReviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TaskReview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers GetTaskReviewResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetTaskReviewResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseReviewTaskResponse parses an HTTP response from a ReviewTaskWithResponse call
+func ParseReviewTaskResponse(rsp *http.Response) (*ReviewTaskResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReviewTaskResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ReviewReceipt
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ReviewTaskResponse200Headers
+		if values := rsp.Header.Values("Orbit-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Orbit-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.OrbitReplayed = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 429:
+		var headers ReviewTaskResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ReviewTaskResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
