@@ -225,7 +225,7 @@ CREATE TABLE `quota` (
 CREATE TABLE `receipt` (
   `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
   `application_id` bigint unsigned NOT NULL COMMENT "受理请求的应用编号",
-  `kind` tinyint unsigned NOT NULL COMMENT "操作种类：1任务提交，2任务取消，3定义发布，4实例启动；同一键在不同种类下互不相关",
+  `kind` tinyint unsigned NOT NULL COMMENT "操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查；同一键在不同种类下互不相关",
   `receipt_key` varbinary(255) NOT NULL COMMENT "调用方给出的幂等键，精确字节，区分大小写与尾部空格",
   `digest` binary(32) NOT NULL COMMENT "原请求的结构摘要；同键不同摘要即为冲突",
   `subject_id` binary(16) NOT NULL COMMENT "受理产生或作用的对象编号（任务、实例）；发布定义时为操作编号",
@@ -241,6 +241,81 @@ CREATE TABLE `resource_lock` (
   `waiters` int unsigned NOT NULL COMMENT "已停靠等待该键的任务数，个，必须等于等待行数",
   PRIMARY KEY (`namespace_id`, `resource_key`)
 ) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "资源占用：开始执行时写入，真实结果确定后删除，未知期间保持";
+-- Create "schedule" table
+CREATE TABLE `schedule` (
+  `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
+  `schedule_id` bigint unsigned NOT NULL COMMENT "随机63位计划编号，命名空间内唯一",
+  `application_id` bigint unsigned NOT NULL COMMENT "拥有该计划的应用编号，触发的任务计入其额度",
+  `name` varbinary(64) NOT NULL COMMENT "计划名称，应用内唯一，精确字节比较",
+  `version` int unsigned NOT NULL COMMENT "最新定义版本号，从1起，每次改变定义加一",
+  `plan_version` int unsigned NOT NULL COMMENT "下一时点所属的定义版本；小于最新版本表示旧版本仍有未裁决的时点",
+  `revision` int unsigned NOT NULL COMMENT "用户修改的修订号：改定义、暂停、继续各加一；触发不影响",
+  `paused` tinyint unsigned NOT NULL COMMENT "1表示暂停：时点照常裁决但记为暂停跳过；0为正常",
+  `pause_reason` varbinary(1024) NULL COMMENT "暂停原因；空值表示未暂停",
+  `skip_before` datetime(6) NOT NULL COMMENT "最近一次继续的时刻UTC微秒，早于它的未裁决时点记为暂停跳过",
+  `last_at` datetime(6) NOT NULL COMMENT "已裁决的最后时点；尚无时点时为版本生效时刻UTC微秒",
+  `next_at` datetime(6) NULL COMMENT "第一个未裁决的计划时点UTC微秒；空值表示当前版本不再有时点",
+  `due_at` datetime(6) NULL COMMENT "扫描键：下次应查看的时刻UTC微秒，额度已满时晚于时点，仅作退避；空值表示无需查看",
+  `waiting_at` datetime(6) NULL COMMENT "排队一个策略下等待前一任务结束的时点UTC微秒；空值表示没有",
+  `waiting_version` int unsigned NOT NULL COMMENT "等待时点固定的定义版本；0表示没有等待的时点",
+  `last_task_id` binary(16) NULL COMMENT "最近由时点触发的任务编号，用于判断重叠；空值表示尚未触发",
+  `created_at` datetime(6) NOT NULL COMMENT "创建时刻，数据库时钟UTC微秒",
+  `changed_at` datetime(6) NOT NULL COMMENT "最近一次用户修改的时刻，数据库时钟UTC微秒",
+  PRIMARY KEY (`namespace_id`, `schedule_id`),
+  INDEX `schedule_due` (`namespace_id`, `due_at`, `schedule_id`),
+  UNIQUE INDEX `schedule_name` (`namespace_id`, `application_id`, `name`)
+) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "计划头：裁决时点时排他锁定，先于队列；内存与节点时钟从不授予触发权";
+-- Create "schedule_trigger" table
+CREATE TABLE `schedule_trigger` (
+  `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
+  `trigger_id` binary(16) NOT NULL COMMENT "触发编号，UUIDv7；触发的任务以它为来源",
+  `schedule_id` bigint unsigned NOT NULL COMMENT "所属计划编号",
+  `version` int unsigned NOT NULL COMMENT "固定引用的定义版本，此后改变定义不影响",
+  `planned_at` datetime(6) NOT NULL COMMENT "计划时点UTC微秒；手动触发为受理时刻",
+  `origin` tinyint unsigned NOT NULL COMMENT "由来：1时点，2手动，3补跑，4夏令时变更中未成为时点的本地时间",
+  `outcome` tinyint unsigned NOT NULL COMMENT "结局：1已触发，2错过跳过，3重叠跳过，4暂停跳过，5本地时间不成为时点，6合并，7手动触发，8补跑触发",
+  `task_id` binary(16) NULL COMMENT "产生的任务编号；空值表示没有任务",
+  `merged_into` datetime(6) NULL COMMENT "代替它的时点UTC微秒；空值表示未合并",
+  `reason` varbinary(1024) NULL COMMENT "妨碍触发的原因码、本地时间或操作者给出的原因；空值表示没有",
+  `decided_at` datetime(6) NOT NULL COMMENT "裁决时刻，数据库时钟UTC微秒",
+  PRIMARY KEY (`namespace_id`, `trigger_id`),
+  INDEX `trigger_list` (`namespace_id`, `schedule_id`, `planned_at`, `trigger_id`),
+  UNIQUE INDEX `trigger_slot` (`namespace_id`, `schedule_id`, `version`, `planned_at`, `origin`)
+) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "计划触发：每个已裁决的时点一行，跳过与合并亦然；唯一键保证多节点只触发一次";
+-- Create "schedule_version" table
+CREATE TABLE `schedule_version` (
+  `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
+  `schedule_id` bigint unsigned NOT NULL COMMENT "所属计划编号",
+  `version` int unsigned NOT NULL COMMENT "版本号，从1连续递增，写入后不可变",
+  `effective_from` datetime(6) NOT NULL COMMENT "生效时刻UTC微秒；此刻起至下一版本生效前的时点属于本版本",
+  `kind` tinyint unsigned NOT NULL COMMENT "1为cron表达式，2为固定间隔",
+  `expression` varbinary(255) NOT NULL COMMENT "cron表达式原文，五个字段；固定间隔为空文本",
+  `time_zone` varbinary(64) NOT NULL COMMENT "IANA时区名称；固定间隔为空文本",
+  `every_ms` bigint unsigned NOT NULL COMMENT "固定间隔，毫秒；cron为0",
+  `anchor_at` datetime(6) NOT NULL COMMENT "固定间隔的起点时点UTC微秒，默认1970-01-01；cron不使用",
+  `dst_gap` tinyint unsigned NOT NULL COMMENT "不存在的本地时间：1不成为时点，2移到空隙后的第一个时刻",
+  `dst_repeat` tinyint unsigned NOT NULL COMMENT "出现两次的本地时间：1仅第一次，2两次都是时点",
+  `overlap` tinyint unsigned NOT NULL COMMENT "前一任务未结束时：1照常触发，2跳过，3排队一个其余合并",
+  `misfire` tinyint unsigned NOT NULL COMMENT "超出补发窗口的时点：1跳过，2合并为一次触发",
+  `catch_up_window_ms` bigint unsigned NOT NULL COMMENT "补发窗口，毫秒；时点至多迟到这么久仍触发",
+  `queue_id` bigint unsigned NOT NULL COMMENT "任务模板：目标队列编号，属于同一应用",
+  `handler` varbinary(128) NOT NULL COMMENT "任务模板：处理器名称",
+  `handler_version` varbinary(64) NOT NULL COMMENT "任务模板：处理器版本文本",
+  `priority` tinyint unsigned NOT NULL COMMENT "任务模板：优先级0至9",
+  `deadline_ms` bigint unsigned NOT NULL COMMENT "任务模板：从触发起的总时限，毫秒",
+  `attempt_timeout_ms` bigint unsigned NOT NULL COMMENT "任务模板：单次执行租约链的时长上限，毫秒",
+  `retry_policy` varbinary(1024) NOT NULL COMMENT "任务模板：重试策略JSON",
+  `lost_policy` tinyint unsigned NOT NULL COMMENT "任务模板：失联策略，1转人工核查，2可安全重做",
+  `business_key` varbinary(255) NULL COMMENT "任务模板：业务键；空值表示没有",
+  `resource_key` varbinary(255) NULL COMMENT "任务模板：资源互斥键；空值表示不互斥",
+  `created_by` bigint unsigned NOT NULL COMMENT "写入该版本所用凭据编号",
+  `created_at` datetime(6) NOT NULL COMMENT "写入时刻，数据库时钟UTC微秒",
+  `digest` binary(32) NOT NULL COMMENT "定义的结构摘要，相同定义再次写入不产生新版本",
+  `output_contract` longblob NULL COMMENT "任务模板：输出契约JSON字节；空值表示没有",
+  `input` longblob NOT NULL COMMENT "任务模板：输入的精确JSON字节，模板不允许首次延迟",
+  PRIMARY KEY (`namespace_id`, `schedule_id`, `version`),
+  CONSTRAINT `schedule_version_priority` CHECK (`priority` <= 9)
+) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "计划版本：时点规则、策略与任务模板，不可变；每个时点固定引用一个版本";
 -- Create "step" table
 CREATE TABLE `step` (
   `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
@@ -299,7 +374,7 @@ CREATE TABLE `task` (
   `deadline_at` datetime(6) NOT NULL COMMENT "绝对截止UTC微秒，覆盖等待、全部尝试与重试",
   `created_at` datetime(6) NOT NULL COMMENT "受理时刻，数据库时钟UTC微秒",
   `changed_at` datetime(6) NOT NULL COMMENT "最近写入本行的时刻，数据库时钟UTC微秒",
-  `result_attempt_no` smallint unsigned NOT NULL COMMENT "给出最终结果的尝试序号；0表示尚无结果或未经执行",
+  `result_attempt_no` smallint unsigned NOT NULL COMMENT "给出最终结果的尝试序号；0表示尚无结果、未经执行或由人工核查裁定",
   `failure_code` varbinary(64) NULL COMMENT "失败、取消或核查的原因码；空值表示没有",
   `business_key` varbinary(255) NULL COMMENT "业务键，精确匹配含尾部空格与大小写；空值表示未提供",
   `resource_key` varbinary(255) NULL COMMENT "资源互斥键：命名空间内同键至多一个在途或未知执行；空值表示不互斥",
@@ -318,12 +393,39 @@ CREATE TABLE `task_event` (
   `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
   `task_id` binary(16) NOT NULL COMMENT "所属任务编号",
   `event_no` int unsigned NOT NULL COMMENT "事件序号，等于该变更后的状态版本，逐任务连续",
-  `kind` tinyint unsigned NOT NULL COMMENT "事件种类：1受理，2开始，3成功，4失败，5取消，6安排重试，7失联，8转核查，9请求取消，10归还，11逾期",
+  `kind` tinyint unsigned NOT NULL COMMENT "事件种类：1受理，2开始，3成功，4失败，5取消，6安排重试，7失联，8转核查，9请求取消，10归还，11逾期，12人工核查",
   `attempt_no` smallint unsigned NOT NULL COMMENT "相关尝试序号；0表示与执行无关",
   `at` datetime(6) NOT NULL COMMENT "提交该变更的事务时刻，数据库时钟UTC微秒",
   `detail` varbinary(1024) NULL COMMENT "补充说明JSON，如下次开始时刻或原因码；空值表示没有",
   PRIMARY KEY (`namespace_id`, `task_id`, `event_no`)
 ) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "任务事件：每次状态变更一行，与状态同事务，只增不改";
+-- Create "task_retry" table
+CREATE TABLE `task_retry` (
+  `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
+  `task_id` binary(16) NOT NULL COMMENT "原任务编号；主键保证每个任务至多一个直接后继",
+  `successor_id` binary(16) NOT NULL COMMENT "人工重试产生的新任务编号，其来源对象为原任务",
+  `retried_by` varbinary(96) NOT NULL COMMENT "操作者：凭据编号",
+  `at` datetime(6) NOT NULL COMMENT "受理事务时刻，数据库时钟UTC微秒",
+  `reason` varbinary(1024) NOT NULL COMMENT "操作者给出的原因，必填",
+  PRIMARY KEY (`namespace_id`, `task_id`)
+) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "人工重试：原任务到唯一直接后继的关联，只增不改；继续重试沿后继推进";
+-- Create "task_review" table
+CREATE TABLE `task_review` (
+  `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
+  `task_id` binary(16) NOT NULL COMMENT "被核查的任务编号；任务只离开待核查一次，故每个任务至多一行",
+  `decision` tinyint unsigned NOT NULL COMMENT "裁定后的任务状态：2成功，3失败",
+  `state_version` int unsigned NOT NULL COMMENT "裁定后的任务状态版本，等于核查事件的序号",
+  `decided_by` varbinary(96) NOT NULL COMMENT "裁定者：凭据编号",
+  `at` datetime(6) NOT NULL COMMENT "裁定事务时刻，数据库时钟UTC微秒",
+  `reason` varbinary(1024) NOT NULL COMMENT "裁定者给出的原因，必填",
+  `failure_code` varbinary(64) NULL COMMENT "裁定失败的原因码；空值表示裁定成功",
+  `failure_message` varbinary(1024) NULL COMMENT "供人阅读的失败说明；空值表示没有",
+  `failure_details` longblob NULL COMMENT "失败详情的精确JSON字节；空值表示没有",
+  `evidence` longblob NOT NULL COMMENT "裁定依据的精确JSON字节，至多64 KiB",
+  `output` longblob NULL COMMENT "裁定成功时的输出精确JSON字节，已按输出契约校验；空值表示没有输出",
+  PRIMARY KEY (`namespace_id`, `task_id`),
+  CONSTRAINT `task_review_decision` CHECK (`decision` in (2,3))
+) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "人工核查：裁定、依据与结果，只增不改；不改写尝试与迟到证据";
 -- Create "tx_command" table
 CREATE TABLE `tx_command` (
   `namespace_id` bigint unsigned NOT NULL COMMENT "事务所在命名空间编号，一个事务只涉及一个命名空间",
