@@ -29,6 +29,8 @@ func (s *Server) GetTaskSource(ctx context.Context, r httpapi.GetTaskSourceReque
 		}
 	case pulse.SourceRetry:
 		err = s.retrySource(ctx, task, &out)
+	case pulse.SourceSchedule:
+		err = s.scheduleSource(ctx, task, &out)
 	case pulse.SourceWorkflow:
 		err = s.workflowSource(ctx, task, &out)
 	default:

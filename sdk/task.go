@@ -123,4 +123,8 @@ type TaskSource struct {
 	Step         string `json:"step"`
 	ActivationID string `json:"activation_id"`
 	ActivationNo int    `json:"activation_no"`
+
+	Schedule  string    `json:"schedule"`
+	TriggerID string    `json:"trigger_id"`
+	PlannedAt time.Time `json:"planned_at"` // zero unless Kind is SCHEDULE
 }

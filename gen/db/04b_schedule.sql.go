@@ -10,6 +10,24 @@ import (
 	"time"
 )
 
+const getQueueName = `-- name: GetQueueName :one
+SELECT name FROM queue WHERE namespace_id = ? AND queue_id = ?
+`
+
+type GetQueueNameParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+}
+
+// The name of the queue a version's tasks go to; it never changes.
+// lock: none.
+func (q *Queries) GetQueueName(ctx context.Context, arg GetQueueNameParams) ([]byte, error) {
+	row := q.db.QueryRowContext(ctx, getQueueName, arg.NamespaceID, arg.QueueID)
+	var name []byte
+	err := row.Scan(&name)
+	return name, err
+}
+
 const getSchedule = `-- name: GetSchedule :one
 SELECT namespace_id, schedule_id, application_id, name, version, plan_version, revision, paused, pause_reason, skip_before, last_at, next_at, due_at, waiting_at, waiting_version, last_task_id, created_at, changed_at FROM schedule WHERE namespace_id = ? AND schedule_id = ?
 `

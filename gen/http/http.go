@@ -271,6 +271,126 @@ func (e ReviewRequestDecision) Valid() bool {
 	}
 }
 
+// Defines values for ScheduleBackfillSlotOutcome.
+const (
+	ScheduleBackfillSlotOutcomeALREADYFIRED ScheduleBackfillSlotOutcome = "ALREADY_FIRED"
+	ScheduleBackfillSlotOutcomeFIRED        ScheduleBackfillSlotOutcome = "FIRED"
+	ScheduleBackfillSlotOutcomePENDING      ScheduleBackfillSlotOutcome = "PENDING"
+	ScheduleBackfillSlotOutcomeWOULDFIRE    ScheduleBackfillSlotOutcome = "WOULD_FIRE"
+)
+
+// Valid indicates whether the value is a known member of the ScheduleBackfillSlotOutcome enum.
+func (e ScheduleBackfillSlotOutcome) Valid() bool {
+	switch e {
+	case ScheduleBackfillSlotOutcomeALREADYFIRED:
+		return true
+	case ScheduleBackfillSlotOutcomeFIRED:
+		return true
+	case ScheduleBackfillSlotOutcomePENDING:
+		return true
+	case ScheduleBackfillSlotOutcomeWOULDFIRE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SchedulePreviewSilenceWhy.
+const (
+	GAP    SchedulePreviewSilenceWhy = "GAP"
+	REPEAT SchedulePreviewSilenceWhy = "REPEAT"
+)
+
+// Valid indicates whether the value is a known member of the SchedulePreviewSilenceWhy enum.
+func (e SchedulePreviewSilenceWhy) Valid() bool {
+	switch e {
+	case GAP:
+		return true
+	case REPEAT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScheduleTimingKind.
+const (
+	CRON     ScheduleTimingKind = "CRON"
+	INTERVAL ScheduleTimingKind = "INTERVAL"
+)
+
+// Valid indicates whether the value is a known member of the ScheduleTimingKind enum.
+func (e ScheduleTimingKind) Valid() bool {
+	switch e {
+	case CRON:
+		return true
+	case INTERVAL:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScheduleTriggerOrigin.
+const (
+	ScheduleTriggerOriginBACKFILL ScheduleTriggerOrigin = "BACKFILL"
+	ScheduleTriggerOriginCLOCK    ScheduleTriggerOrigin = "CLOCK"
+	ScheduleTriggerOriginMANUAL   ScheduleTriggerOrigin = "MANUAL"
+	ScheduleTriggerOriginSLOT     ScheduleTriggerOrigin = "SLOT"
+)
+
+// Valid indicates whether the value is a known member of the ScheduleTriggerOrigin enum.
+func (e ScheduleTriggerOrigin) Valid() bool {
+	switch e {
+	case ScheduleTriggerOriginBACKFILL:
+		return true
+	case ScheduleTriggerOriginCLOCK:
+		return true
+	case ScheduleTriggerOriginMANUAL:
+		return true
+	case ScheduleTriggerOriginSLOT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScheduleTriggerOutcome.
+const (
+	ScheduleTriggerOutcomeBACKFILL       ScheduleTriggerOutcome = "BACKFILL"
+	ScheduleTriggerOutcomeFIRED          ScheduleTriggerOutcome = "FIRED"
+	ScheduleTriggerOutcomeMANUAL         ScheduleTriggerOutcome = "MANUAL"
+	ScheduleTriggerOutcomeMERGED         ScheduleTriggerOutcome = "MERGED"
+	ScheduleTriggerOutcomeSKIPPEDCLOCK   ScheduleTriggerOutcome = "SKIPPED_CLOCK"
+	ScheduleTriggerOutcomeSKIPPEDMISFIRE ScheduleTriggerOutcome = "SKIPPED_MISFIRE"
+	ScheduleTriggerOutcomeSKIPPEDOVERLAP ScheduleTriggerOutcome = "SKIPPED_OVERLAP"
+	ScheduleTriggerOutcomeSKIPPEDPAUSED  ScheduleTriggerOutcome = "SKIPPED_PAUSED"
+)
+
+// Valid indicates whether the value is a known member of the ScheduleTriggerOutcome enum.
+func (e ScheduleTriggerOutcome) Valid() bool {
+	switch e {
+	case ScheduleTriggerOutcomeBACKFILL:
+		return true
+	case ScheduleTriggerOutcomeFIRED:
+		return true
+	case ScheduleTriggerOutcomeMANUAL:
+		return true
+	case ScheduleTriggerOutcomeMERGED:
+		return true
+	case ScheduleTriggerOutcomeSKIPPEDCLOCK:
+		return true
+	case ScheduleTriggerOutcomeSKIPPEDMISFIRE:
+		return true
+	case ScheduleTriggerOutcomeSKIPPEDOVERLAP:
+		return true
+	case ScheduleTriggerOutcomeSKIPPEDPAUSED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Scope.
 const (
 	PlatformAdmin        Scope = "platform:admin"
@@ -2188,6 +2308,639 @@ type Rotation struct {
 	OverlapMs int64 `json:"overlap_ms"`
 }
 
+// Schedule A schedule with its newest version. waiting_at is the slot that waits for the task before it.
+type Schedule struct {
+	// CatchUpWindowMs How late a slot may still fire.
+	//
+	// Example: 3600000
+	CatchUpWindowMs int64 `json:"catch_up_window_ms"`
+
+	// ChangedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	ChangedAt Time `json:"changed_at"`
+
+	// CreatedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedAt Time `json:"created_at"`
+
+	// EffectiveFrom Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	EffectiveFrom Time `json:"effective_from"`
+
+	// Misfire What becomes of slots older than the window.
+	Misfire string `json:"misfire"`
+
+	// Name Name of a schedule, unique in its application, compared byte by byte.
+	//
+	// Example: nightly-report
+	Name ScheduleName `json:"name"`
+
+	// NextAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	NextAt *Time `json:"next_at,omitempty"`
+
+	// Overlap What a slot does while the last task has not ended.
+	Overlap string `json:"overlap"`
+
+	// PauseReason Why.
+	//
+	// Example: the warehouse moves
+	PauseReason *string `json:"pause_reason,omitempty"`
+
+	// Paused Nothing fires.
+	Paused bool `json:"paused"`
+
+	// Revision Rises with every change, pause and resume, not with firing.
+	//
+	// Example: 5
+	Revision int64 `json:"revision"`
+
+	// ScheduleId Id of the schedule.
+	//
+	// Example: schedule_00a1b2c3d4e5f607
+	ScheduleId string `json:"schedule_id"`
+
+	// Task The task a slot makes. Its submit key is the slot itself.
+	Task ScheduleTask `json:"task"`
+
+	// Timing When slots come. CRON: five fields on the wall clock of a time zone. INTERVAL: every so long, counted from an anchor.
+	Timing ScheduleTiming `json:"timing"`
+
+	// Version Newest version.
+	//
+	// Example: 3
+	Version int32 `json:"version"`
+
+	// WaitingAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	WaitingAt *Time `json:"waiting_at,omitempty"`
+}
+
+// ScheduleBackfill A past range whose slots are made up for, by the newest version.
+type ScheduleBackfill struct {
+	// DryRun Show what would happen and change nothing.
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// From First instant of the range.
+	//
+	// Example: 2031-07-01T00:00:00.000000Z
+	From time.Time `json:"from"`
+
+	// Reason Kept with every trigger and in the audit.
+	//
+	// Example: the source was corrected
+	Reason string `json:"reason"`
+
+	// Until The range ends before it.
+	//
+	// Example: 2031-07-02T00:00:00.000000Z
+	Until time.Time `json:"until"`
+}
+
+// ScheduleBackfillResult The slots in order. next_from is absent when the range is done; problem says which limit stopped the call there.
+type ScheduleBackfillResult struct {
+	// Items The slots.
+	Items []ScheduleBackfillSlot `json:"items"`
+
+	// NextFrom Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	NextFrom *Time `json:"next_from,omitempty"`
+
+	// Problem Why one item was refused (schema Problem; pointers count from the item).
+	//
+	// Example: {"code":"queue_draining","status":409,"title":"The queue is draining and takes no new tasks","type":"/problems/queue_draining"}
+	Problem ItemProblem `json:"problem,omitempty"`
+
+	// Version The version used.
+	//
+	// Example: 3
+	Version int32 `json:"version"`
+}
+
+// ScheduleBackfillSlot What the backfill did with one slot. PENDING slots are still to be decided by the schedule itself.
+type ScheduleBackfillSlot struct {
+	// Outcome What was done.
+	//
+	// Example: FIRED
+	Outcome ScheduleBackfillSlotOutcome `json:"outcome"`
+
+	// PlannedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	PlannedAt Time `json:"planned_at"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId *TaskId `json:"task_id,omitempty"`
+}
+
+// ScheduleBackfillSlotOutcome What was done.
+//
+// Example: FIRED
+type ScheduleBackfillSlotOutcome string
+
+// ScheduleList A page of schedules by name.
+type ScheduleList struct {
+	// Items The page.
+	Items []ScheduleSummary `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// ScheduleName Name of a schedule, unique in its application, compared byte by byte.
+//
+// Example: nightly-report
+type ScheduleName = string
+
+// SchedulePause Why a schedule is paused.
+type SchedulePause struct {
+	// ExpectedRevision Revision the caller read.
+	//
+	// Example: 1
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Reason Kept with the schedule and in the audit.
+	//
+	// Example: the warehouse moves
+	Reason string `json:"reason"`
+}
+
+// SchedulePreview A timing to look at.
+type SchedulePreview struct {
+	// After Slots after this instant. Default now.
+	//
+	// Example: 2031-03-29T00:00:00.000000Z
+	After *time.Time `json:"after,omitempty"`
+
+	// Count How many slots.
+	//
+	// Example: 10
+	Count int32 `json:"count,omitempty"`
+
+	// Timing When slots come. CRON: five fields on the wall clock of a time zone. INTERVAL: every so long, counted from an anchor.
+	Timing ScheduleTiming `json:"timing"`
+}
+
+// SchedulePreviewResult The next slots, and the declarations that were used.
+type SchedulePreviewResult struct {
+	// Items The slots.
+	Items []SchedulePreviewSlot `json:"items"`
+
+	// Silent What daylight saving moves or takes away.
+	Silent []SchedulePreviewSilence `json:"silent"`
+
+	// Timing When slots come. CRON: five fields on the wall clock of a time zone. INTERVAL: every so long, counted from an anchor.
+	Timing *ScheduleTiming `json:"timing,omitempty"`
+}
+
+// SchedulePreviewSilence A wall-clock time in between that does not become a slot of its own.
+type SchedulePreviewSilence struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// Local The wall-clock time.
+	//
+	// Example: 2031-03-30T02:30
+	Local string `json:"local"`
+
+	// MovedTo Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	MovedTo *Time `json:"moved_to,omitempty"`
+
+	// Why It does not exist, or it had come before.
+	//
+	// Example: GAP
+	Why SchedulePreviewSilenceWhy `json:"why"`
+}
+
+// SchedulePreviewSilenceWhy It does not exist, or it had come before.
+//
+// Example: GAP
+type SchedulePreviewSilenceWhy string
+
+// SchedulePreviewSlot A slot, by the world's clock and by the zone's.
+type SchedulePreviewSlot struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// Local The zone's wall clock with its offset.
+	//
+	// Example: 2031-07-01T02:30:00+02:00
+	Local string `json:"local"`
+}
+
+// ScheduleResume A schedule goes on.
+type ScheduleResume struct {
+	// ExpectedRevision Revision the caller read.
+	//
+	// Example: 1
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Reason Kept in the audit.
+	//
+	// Example: the warehouse has moved
+	Reason string `json:"reason,omitempty"`
+}
+
+// ScheduleSettings A whole schedule. Creating and changing are the same request.
+//
+// Example: {"misfire":"FIRE_ONCE","overlap":"SKIP","task":{"attempt_timeout_ms":600000,"deadline_ms":3600000,"handler":"report","handler_version":"1","input":{"kind":"nightly"},"queue":"reports","retry_policy":{"delay_ms":60000,"kind":"FIXED","max_attempts":3}},"timing":{"expression":"30 2 * * *","kind":"CRON","time_zone":"Europe/Berlin"}}
+type ScheduleSettings struct {
+	// CatchUpWindowMs How late a slot may still fire.
+	//
+	// Example: 3600000
+	CatchUpWindowMs int64 `json:"catch_up_window_ms,omitempty"`
+
+	// ExpectedRevision Revision the caller read; 0 means that the schedule must not exist yet. Left out: whatever is there is changed.
+	//
+	// Example: 1
+	ExpectedRevision *int64 `json:"expected_revision,omitempty"`
+
+	// Misfire Slots older than the window: skip them, or let one firing stand for all of them.
+	Misfire string `json:"misfire,omitempty"`
+
+	// Overlap While the task of the last slot has not ended: fire all the same, skip the slot, or let one slot wait and merge the others into it.
+	Overlap string `json:"overlap,omitempty"`
+
+	// Task The task a slot makes. Its submit key is the slot itself.
+	Task ScheduleTask `json:"task"`
+
+	// Timing When slots come. CRON: five fields on the wall clock of a time zone. INTERVAL: every so long, counted from an anchor.
+	Timing ScheduleTiming `json:"timing"`
+}
+
+// ScheduleSummary A schedule by its name, and where planning stands.
+type ScheduleSummary struct {
+	// ChangedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	ChangedAt Time `json:"changed_at"`
+
+	// CreatedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedAt Time `json:"created_at"`
+
+	// Name Name of a schedule, unique in its application, compared byte by byte.
+	//
+	// Example: nightly-report
+	Name ScheduleName `json:"name"`
+
+	// NextAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	NextAt *Time `json:"next_at,omitempty"`
+
+	// PauseReason Why.
+	//
+	// Example: the warehouse moves
+	PauseReason *string `json:"pause_reason,omitempty"`
+
+	// Paused Nothing fires.
+	Paused bool `json:"paused"`
+
+	// Revision Rises with every change, pause and resume, not with firing.
+	//
+	// Example: 5
+	Revision int64 `json:"revision"`
+
+	// ScheduleId Id of the schedule.
+	//
+	// Example: schedule_00a1b2c3d4e5f607
+	ScheduleId string `json:"schedule_id"`
+
+	// Version Newest version.
+	//
+	// Example: 3
+	Version int32 `json:"version"`
+
+	// WaitingAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	WaitingAt *Time `json:"waiting_at,omitempty"`
+}
+
+// ScheduleTask The task a slot makes. Its submit key is the slot itself.
+type ScheduleTask struct {
+	// AttemptTimeoutMs Longest time of one attempt.
+	//
+	// Example: 60000
+	AttemptTimeoutMs int64 `json:"attempt_timeout_ms"`
+
+	// BusinessKey Business key of every task. Empty means none.
+	//
+	// Example: nightly-report
+	BusinessKey string `json:"business_key,omitempty"`
+
+	// DeadlineMs Firing plus this ends the task.
+	//
+	// Example: 3600000
+	DeadlineMs int64 `json:"deadline_ms"`
+
+	// DelayMs Must be 0: a slot is when its task is due.
+	//
+	// Example: 0
+	DelayMs int64 `json:"delay_ms,omitempty"`
+
+	// Handler Name of the code that runs the task, frozen at acceptance.
+	//
+	// Example: convert
+	Handler Handler `json:"handler"`
+
+	// HandlerVersion Version of the handler as text, so that 1.10 stays 1.10.
+	//
+	// Example: 2
+	HandlerVersion HandlerVersion `json:"handler_version"`
+
+	// Input Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Input Payload `json:"input"`
+
+	// LostPolicy What a lost worker leads to.
+	LostPolicy string `json:"lost_policy,omitempty"`
+
+	// OutputContract Any JSON value, at most 16 KiB and 64 levels. Its bytes are kept exactly.
+	//
+	// Example: {"line":12}
+	OutputContract SmallPayload `json:"output_contract,omitempty"`
+
+	// Priority One level is worth 30 s of waiting.
+	//
+	// Example: 0
+	Priority int32 `json:"priority,omitempty"`
+
+	// Queue Name of a queue, unique in its application, compared byte by byte.
+	//
+	// Example: conversions
+	Queue QueueName `json:"queue"`
+
+	// ResourceKey Resource key of every task. Empty means none.
+	//
+	// Example: warehouse
+	ResourceKey string `json:"resource_key,omitempty"`
+
+	// RetryPolicy When a retryable failure is tried again. FIXED waits delay_ms; LINEAR adds step_ms each time up to max_delay_ms; EXPONENTIAL multiplies by factor up to max_delay_ms; LIST names each wait, exactly max_attempts − 1 of them.
+	RetryPolicy RetryPolicy `json:"retry_policy"`
+}
+
+// ScheduleTiming When slots come. CRON: five fields on the wall clock of a time zone. INTERVAL: every so long, counted from an anchor.
+type ScheduleTiming struct {
+	// AnchorAt First slot of INTERVAL, from which the others are counted. Default 1970-01-01, so that equal intervals fall together.
+	//
+	// Example: 2031-07-01T00:00:00.000000Z
+	AnchorAt *time.Time `json:"anchor_at,omitempty"`
+
+	// DstGap A wall-clock time that does not exist: no slot, or one right after the gap. Default FIRE_AFTER_GAP; SKIP when the hour field leaves no hour out.
+	DstGap string `json:"dst_gap,omitempty"`
+
+	// DstRepeat A wall-clock time that exists twice: a slot the first time, or both times. Default FIRST; BOTH when the hour field leaves no hour out.
+	DstRepeat string `json:"dst_repeat,omitempty"`
+
+	// EveryMs Length of an interval; required with INTERVAL.
+	//
+	// Example: 900000
+	EveryMs int64 `json:"every_ms,omitempty"`
+
+	// Expression Minute, hour, day of month, month, day of week; names, lists, ranges and steps; or @hourly, @daily, @weekly, @monthly, @yearly.
+	//
+	// Example: 30 2 * * *
+	Expression string `json:"expression,omitempty"`
+
+	// Kind How slots are computed.
+	//
+	// Example: CRON
+	Kind ScheduleTimingKind `json:"kind"`
+
+	// TimeZone IANA name; required with CRON.
+	//
+	// Example: Europe/Berlin
+	TimeZone string `json:"time_zone,omitempty"`
+}
+
+// ScheduleTimingKind How slots are computed.
+//
+// Example: CRON
+type ScheduleTimingKind string
+
+// ScheduleTrigger What became of one slot. CLOCK is a wall-clock time that did not become a slot of its own because the clock jumped over it or had shown it before; reason is that time then.
+type ScheduleTrigger struct {
+	// DecidedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	DecidedAt Time `json:"decided_at"`
+
+	// MergedInto Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	MergedInto *Time `json:"merged_into,omitempty"`
+
+	// Origin Where it came from.
+	//
+	// Example: SLOT
+	Origin ScheduleTriggerOrigin `json:"origin"`
+
+	// Outcome What became of it.
+	//
+	// Example: FIRED
+	Outcome ScheduleTriggerOutcome `json:"outcome"`
+
+	// PlannedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	PlannedAt Time `json:"planned_at"`
+
+	// Reason Code of what stood in the way, a person's reason, or a wall-clock time.
+	//
+	// Example: queue_full
+	Reason *string `json:"reason,omitempty"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId *TaskId `json:"task_id,omitempty"`
+
+	// TriggerId Id of a trigger, `trigger_` and 32 lower-case hex digits.
+	//
+	// Example: trigger_0193a5c01d5b7c2e8f4a6b1c2d3e4f54
+	TriggerId TriggerId `json:"trigger_id"`
+
+	// Version The version it is bound to.
+	//
+	// Example: 3
+	Version int32 `json:"version"`
+}
+
+// ScheduleTriggerOrigin Where it came from.
+//
+// Example: SLOT
+type ScheduleTriggerOrigin string
+
+// ScheduleTriggerOutcome What became of it.
+//
+// Example: FIRED
+type ScheduleTriggerOutcome string
+
+// ScheduleTriggerList A page of triggers, newest planned time first.
+type ScheduleTriggerList struct {
+	// Items The page.
+	Items []ScheduleTrigger `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// ScheduleTriggerReceipt What was triggered. Frozen; a replay returns the same bytes.
+type ScheduleTriggerReceipt struct {
+	// PlannedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	PlannedAt Time `json:"planned_at"`
+
+	// Schedule Name of a schedule, unique in its application, compared byte by byte.
+	//
+	// Example: nightly-report
+	Schedule ScheduleName `json:"schedule"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+
+	// TriggerId Id of a trigger, `trigger_` and 32 lower-case hex digits.
+	//
+	// Example: trigger_0193a5c01d5b7c2e8f4a6b1c2d3e4f54
+	TriggerId TriggerId `json:"trigger_id"`
+
+	// Version The version it is bound to.
+	//
+	// Example: 3
+	Version int32 `json:"version"`
+}
+
+// ScheduleTriggerRequest Why a schedule is triggered by hand.
+type ScheduleTriggerRequest struct {
+	// Reason Kept with the trigger and in the audit.
+	//
+	// Example: the report was wrong
+	Reason string `json:"reason,omitempty"`
+}
+
+// ScheduleVersion One immutable version.
+type ScheduleVersion struct {
+	// CatchUpWindowMs How late a slot may still fire.
+	//
+	// Example: 3600000
+	CatchUpWindowMs int64 `json:"catch_up_window_ms"`
+
+	// CreatedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedAt Time `json:"created_at"`
+
+	// CreatedBy Id of a key, `cred_` and 16 lower-case hex digits. It is no secret.
+	//
+	// Example: cred_1a2b3c4d5e6f7081
+	CreatedBy CredentialId `json:"created_by"`
+
+	// EffectiveFrom Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	EffectiveFrom Time `json:"effective_from"`
+
+	// Misfire What becomes of slots older than the window.
+	Misfire string `json:"misfire"`
+
+	// Overlap What a slot does while the last task has not ended.
+	Overlap string `json:"overlap"`
+
+	// Task The task a slot makes. Its submit key is the slot itself.
+	Task ScheduleTask `json:"task"`
+
+	// Timing When slots come. CRON: five fields on the wall clock of a time zone. INTERVAL: every so long, counted from an anchor.
+	Timing ScheduleTiming `json:"timing"`
+
+	// Version Number of the version.
+	//
+	// Example: 3
+	Version int32 `json:"version"`
+}
+
+// ScheduleVersionList A page of versions, newest first.
+type ScheduleVersionList struct {
+	// Items The page.
+	Items []ScheduleVersionSummary `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// ScheduleVersionSummary One immutable version without its task.
+type ScheduleVersionSummary struct {
+	// CatchUpWindowMs How late a slot may still fire.
+	//
+	// Example: 3600000
+	CatchUpWindowMs int64 `json:"catch_up_window_ms"`
+
+	// CreatedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedAt Time `json:"created_at"`
+
+	// CreatedBy Id of a key, `cred_` and 16 lower-case hex digits. It is no secret.
+	//
+	// Example: cred_1a2b3c4d5e6f7081
+	CreatedBy CredentialId `json:"created_by"`
+
+	// EffectiveFrom Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	EffectiveFrom Time `json:"effective_from"`
+
+	// Handler Name of the code that runs the task, frozen at acceptance.
+	//
+	// Example: convert
+	Handler Handler `json:"handler"`
+
+	// HandlerVersion Version of the handler as text, so that 1.10 stays 1.10.
+	//
+	// Example: 2
+	HandlerVersion HandlerVersion `json:"handler_version"`
+
+	// Misfire What becomes of slots older than the window.
+	Misfire string `json:"misfire"`
+
+	// Overlap What a slot does while the last task has not ended.
+	Overlap string `json:"overlap"`
+
+	// Timing When slots come. CRON: five fields on the wall clock of a time zone. INTERVAL: every so long, counted from an anchor.
+	Timing ScheduleTiming `json:"timing"`
+
+	// Version Number of the version.
+	//
+	// Example: 3
+	Version int32 `json:"version"`
+}
+
 // Scope A permission. None implies another.
 //
 // Example: tasks:submit
@@ -2744,15 +3497,30 @@ type TaskSource struct {
 	// Example: DIRECT
 	Kind SourceKind `json:"kind"`
 
+	// PlannedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	PlannedAt *Time `json:"planned_at,omitempty"`
+
 	// RetryOf Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
 	//
 	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
 	RetryOf *TaskId `json:"retry_of,omitempty"`
 
+	// Schedule Name of a schedule, unique in its application, compared byte by byte.
+	//
+	// Example: nightly-report
+	Schedule *ScheduleName `json:"schedule,omitempty"`
+
 	// Step Name of the step.
 	//
 	// Example: convert
 	Step *string `json:"step,omitempty"`
+
+	// TriggerId Id of a trigger, `trigger_` and 32 lower-case hex digits.
+	//
+	// Example: trigger_0193a5c01d5b7c2e8f4a6b1c2d3e4f54
+	TriggerId *TriggerId `json:"trigger_id,omitempty"`
 
 	// Version Version chosen by the publisher, immutable once accepted.
 	//
@@ -2933,6 +3701,11 @@ type TaskSummary struct {
 //
 // Example: 2031-07-01T08:30:00.000000Z
 type Time = time.Time
+
+// TriggerId Id of a trigger, `trigger_` and 32 lower-case hex digits.
+//
+// Example: trigger_0193a5c01d5b7c2e8f4a6b1c2d3e4f54
+type TriggerId = string
 
 // Version What is running.
 type Version struct {
@@ -3245,6 +4018,14 @@ type QueueFilterParam = QueueName
 // Example: conversions
 type QueueParam = QueueName
 
+// ScheduleNameParam Name of a schedule, unique in its application, compared byte by byte.
+//
+// Example: nightly-report
+type ScheduleNameParam = ScheduleName
+
+// ScheduleVersionParam defines model for ScheduleVersionParam.
+type ScheduleVersionParam = int32
+
 // StateFilterParam QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
 //
 // Example: QUEUED
@@ -3382,6 +4163,39 @@ type ListQueuesParams struct {
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListSchedulesParams defines parameters for ListSchedules.
+type ListSchedulesParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// TriggerScheduleParams defines parameters for TriggerSchedule.
+type TriggerScheduleParams struct {
+	// IdempotencyKey Names this command; the same key again returns the first answer.
+	IdempotencyKey IdempotencyKeyParam `json:"Idempotency-Key"`
+}
+
+// ListScheduleTriggersParams defines parameters for ListScheduleTriggers.
+type ListScheduleTriggersParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListScheduleVersionsParams defines parameters for ListScheduleVersions.
+type ListScheduleVersionsParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // SubmitTaskBatchParams defines parameters for SubmitTaskBatch.
 type SubmitTaskBatchParams struct {
 	// Traceparent W3C trace context, handed to the worker with the task. One that is not valid is ignored, as the standard demands.
@@ -3511,6 +4325,24 @@ type RenewLeasesJSONRequestBody = RenewalBatch
 // PutQueueJSONRequestBody defines body for PutQueue for application/json ContentType.
 type PutQueueJSONRequestBody = QueueSettings
 
+// PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
+type PreviewScheduleJSONRequestBody = SchedulePreview
+
+// PutScheduleJSONRequestBody defines body for PutSchedule for application/json ContentType.
+type PutScheduleJSONRequestBody = ScheduleSettings
+
+// BackfillScheduleJSONRequestBody defines body for BackfillSchedule for application/json ContentType.
+type BackfillScheduleJSONRequestBody = ScheduleBackfill
+
+// PauseScheduleJSONRequestBody defines body for PauseSchedule for application/json ContentType.
+type PauseScheduleJSONRequestBody = SchedulePause
+
+// ResumeScheduleJSONRequestBody defines body for ResumeSchedule for application/json ContentType.
+type ResumeScheduleJSONRequestBody = ScheduleResume
+
+// TriggerScheduleJSONRequestBody defines body for TriggerSchedule for application/json ContentType.
+type TriggerScheduleJSONRequestBody = ScheduleTriggerRequest
+
 // SubmitTaskBatchJSONRequestBody defines body for SubmitTaskBatch for application/json ContentType.
 type SubmitTaskBatchJSONRequestBody = TaskBatch
 
@@ -3606,6 +4438,39 @@ type ServerInterface interface {
 	// PutQueue Create or change a queue
 	// (PUT /v1/queues/{queue})
 	PutQueue(ctx echo.Context, queue QueueParam) error
+	// PreviewSchedule Show the next slots of a timing
+	// (POST /v1/schedule-previews)
+	PreviewSchedule(ctx echo.Context) error
+	// ListSchedules List schedules
+	// (GET /v1/schedules)
+	ListSchedules(ctx echo.Context, params ListSchedulesParams) error
+	// GetSchedule Get a schedule
+	// (GET /v1/schedules/{name})
+	GetSchedule(ctx echo.Context, name ScheduleNameParam) error
+	// PutSchedule Create or change a schedule
+	// (PUT /v1/schedules/{name})
+	PutSchedule(ctx echo.Context, name ScheduleNameParam) error
+	// BackfillSchedule Make up for past slots
+	// (POST /v1/schedules/{name}/backfill)
+	BackfillSchedule(ctx echo.Context, name ScheduleNameParam) error
+	// PauseSchedule Pause a schedule
+	// (POST /v1/schedules/{name}/pause)
+	PauseSchedule(ctx echo.Context, name ScheduleNameParam) error
+	// ResumeSchedule Resume a schedule
+	// (POST /v1/schedules/{name}/resume)
+	ResumeSchedule(ctx echo.Context, name ScheduleNameParam) error
+	// TriggerSchedule Trigger a schedule now
+	// (POST /v1/schedules/{name}/trigger)
+	TriggerSchedule(ctx echo.Context, name ScheduleNameParam, params TriggerScheduleParams) error
+	// ListScheduleTriggers List what became of the slots
+	// (GET /v1/schedules/{name}/triggers)
+	ListScheduleTriggers(ctx echo.Context, name ScheduleNameParam, params ListScheduleTriggersParams) error
+	// ListScheduleVersions List versions of a schedule
+	// (GET /v1/schedules/{name}/versions)
+	ListScheduleVersions(ctx echo.Context, name ScheduleNameParam, params ListScheduleVersionsParams) error
+	// GetScheduleVersion Get a version of a schedule
+	// (GET /v1/schedules/{name}/versions/{version})
+	GetScheduleVersion(ctx echo.Context, name ScheduleNameParam, version ScheduleVersionParam) error
 	// SubmitTaskBatch Submit up to 32 tasks
 	// (POST /v1/task-batches)
 	SubmitTaskBatch(ctx echo.Context, params SubmitTaskBatchParams) error
@@ -4128,6 +4993,246 @@ func (w *ServerInterfaceWrapper) PutQueue(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutQueue(ctx, queue)
+	return err
+}
+
+// PreviewSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) PreviewSchedule(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PreviewSchedule(ctx)
+	return err
+}
+
+// ListSchedules converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSchedules(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSchedulesParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSchedules(ctx, params)
+	return err
+}
+
+// GetSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name ScheduleNameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSchedule(ctx, name)
+	return err
+}
+
+// PutSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) PutSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name ScheduleNameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutSchedule(ctx, name)
+	return err
+}
+
+// BackfillSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) BackfillSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name ScheduleNameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.BackfillSchedule(ctx, name)
+	return err
+}
+
+// PauseSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) PauseSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name ScheduleNameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PauseSchedule(ctx, name)
+	return err
+}
+
+// ResumeSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) ResumeSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name ScheduleNameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResumeSchedule(ctx, name)
+	return err
+}
+
+// TriggerSchedule converts echo context to params.
+func (w *ServerInterfaceWrapper) TriggerSchedule(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name ScheduleNameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TriggerScheduleParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.TriggerSchedule(ctx, name, params)
+	return err
+}
+
+// ListScheduleTriggers converts echo context to params.
+func (w *ServerInterfaceWrapper) ListScheduleTriggers(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name ScheduleNameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListScheduleTriggersParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListScheduleTriggers(ctx, name, params)
+	return err
+}
+
+// ListScheduleVersions converts echo context to params.
+func (w *ServerInterfaceWrapper) ListScheduleVersions(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name ScheduleNameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListScheduleVersionsParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListScheduleVersions(ctx, name, params)
+	return err
+}
+
+// GetScheduleVersion converts echo context to params.
+func (w *ServerInterfaceWrapper) GetScheduleVersion(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "name" -------------
+	var name ScheduleNameParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "name", ctx.Param("name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter name: %s", err))
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version ScheduleVersionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", ctx.Param("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int32", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter version: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetScheduleVersion(ctx, name, version)
 	return err
 }
 
@@ -4758,6 +5863,17 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/instances/:instance_id", wrapper.GetInstance, options.OperationMiddlewares["getInstance"]...)
 	router.GET(options.BaseURL+"/v1/instances/:instance_id/steps", wrapper.ListInstanceSteps, options.OperationMiddlewares["listInstanceSteps"]...)
 	router.GET(options.BaseURL+"/v1/instances/:instance_id/history", wrapper.ListInstanceHistory, options.OperationMiddlewares["listInstanceHistory"]...)
+	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
+	router.GET(options.BaseURL+"/v1/schedules/:name", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
+	router.PUT(options.BaseURL+"/v1/schedules/:name", wrapper.PutSchedule, options.OperationMiddlewares["putSchedule"]...)
+	router.GET(options.BaseURL+"/v1/schedules/:name/versions", wrapper.ListScheduleVersions, options.OperationMiddlewares["listScheduleVersions"]...)
+	router.GET(options.BaseURL+"/v1/schedules/:name/versions/:version", wrapper.GetScheduleVersion, options.OperationMiddlewares["getScheduleVersion"]...)
+	router.GET(options.BaseURL+"/v1/schedules/:name/triggers", wrapper.ListScheduleTriggers, options.OperationMiddlewares["listScheduleTriggers"]...)
+	router.POST(options.BaseURL+"/v1/schedules/:name/pause", wrapper.PauseSchedule, options.OperationMiddlewares["pauseSchedule"]...)
+	router.POST(options.BaseURL+"/v1/schedules/:name/resume", wrapper.ResumeSchedule, options.OperationMiddlewares["resumeSchedule"]...)
+	router.POST(options.BaseURL+"/v1/schedules/:name/trigger", wrapper.TriggerSchedule, options.OperationMiddlewares["triggerSchedule"]...)
+	router.POST(options.BaseURL+"/v1/schedules/:name/backfill", wrapper.BackfillSchedule, options.OperationMiddlewares["backfillSchedule"]...)
+	router.POST(options.BaseURL+"/v1/schedule-previews", wrapper.PreviewSchedule, options.OperationMiddlewares["previewSchedule"]...)
 	router.GET(options.BaseURL+"/v1/admin/applications", wrapper.ListApplications, options.OperationMiddlewares["listApplications"]...)
 	router.POST(options.BaseURL+"/v1/admin/applications", wrapper.CreateApplication, options.OperationMiddlewares["createApplication"]...)
 	router.GET(options.BaseURL+"/v1/admin/applications/:application_id/quota", wrapper.GetQuota, options.OperationMiddlewares["getQuota"]...)
@@ -8144,6 +9260,1885 @@ type PutQueue503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutQueue503ApplicationProblemPlusJSONResponse) VisitPutQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewScheduleRequestObject struct {
+	Body *PreviewScheduleJSONRequestBody
+}
+
+type PreviewScheduleResponseObject interface {
+	VisitPreviewScheduleResponse(w http.ResponseWriter) error
+}
+
+type PreviewSchedule200JSONResponse SchedulePreviewResult
+
+func (response PreviewSchedule200JSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSchedule400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PreviewSchedule400ApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSchedule401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response PreviewSchedule401ApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSchedule403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PreviewSchedule403ApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSchedule413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PreviewSchedule413ApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSchedule415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PreviewSchedule415ApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSchedule422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response PreviewSchedule422ApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSchedule429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response PreviewSchedule429ApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSchedule500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response PreviewSchedule500ApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PreviewSchedule503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PreviewSchedule503ApplicationProblemPlusJSONResponse) VisitPreviewScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSchedulesRequestObject struct {
+	Params ListSchedulesParams
+}
+
+type ListSchedulesResponseObject interface {
+	VisitListSchedulesResponse(w http.ResponseWriter) error
+}
+
+type ListSchedules200JSONResponse ScheduleList
+
+func (response ListSchedules200JSONResponse) VisitListSchedulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSchedules400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListSchedules400ApplicationProblemPlusJSONResponse) VisitListSchedulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSchedules401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListSchedules401ApplicationProblemPlusJSONResponse) VisitListSchedulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSchedules403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListSchedules403ApplicationProblemPlusJSONResponse) VisitListSchedulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSchedules429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListSchedules429ApplicationProblemPlusJSONResponse) VisitListSchedulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSchedules500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListSchedules500ApplicationProblemPlusJSONResponse) VisitListSchedulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSchedules503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListSchedules503ApplicationProblemPlusJSONResponse) VisitListSchedulesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleRequestObject struct {
+	Name ScheduleNameParam `json:"name"`
+}
+
+type GetScheduleResponseObject interface {
+	VisitGetScheduleResponse(w http.ResponseWriter) error
+}
+
+type GetSchedule200JSONResponse Schedule
+
+func (response GetSchedule200JSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchedule400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchedule400ApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchedule401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchedule401ApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchedule403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchedule403ApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchedule404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchedule404ApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchedule429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchedule429ApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchedule500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchedule500ApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSchedule503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetSchedule503ApplicationProblemPlusJSONResponse) VisitGetScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutScheduleRequestObject struct {
+	Name ScheduleNameParam `json:"name"`
+	Body *PutScheduleJSONRequestBody
+}
+
+type PutScheduleResponseObject interface {
+	VisitPutScheduleResponse(w http.ResponseWriter) error
+}
+
+type PutSchedule200JSONResponse Schedule
+
+func (response PutSchedule200JSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule400ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule401ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule403ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule409ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule413ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule415ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule422ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule429ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule500ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSchedule503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PutSchedule503ApplicationProblemPlusJSONResponse) VisitPutScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillScheduleRequestObject struct {
+	Name ScheduleNameParam `json:"name"`
+	Body *BackfillScheduleJSONRequestBody
+}
+
+type BackfillScheduleResponseObject interface {
+	VisitBackfillScheduleResponse(w http.ResponseWriter) error
+}
+
+type BackfillSchedule200JSONResponse ScheduleBackfillResult
+
+func (response BackfillSchedule200JSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule400ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule401ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule403ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule404ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule409ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule413ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule415ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule422ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule429ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule500ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type BackfillSchedule503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response BackfillSchedule503ApplicationProblemPlusJSONResponse) VisitBackfillScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseScheduleRequestObject struct {
+	Name ScheduleNameParam `json:"name"`
+	Body *PauseScheduleJSONRequestBody
+}
+
+type PauseScheduleResponseObject interface {
+	VisitPauseScheduleResponse(w http.ResponseWriter) error
+}
+
+type PauseSchedule200JSONResponse Schedule
+
+func (response PauseSchedule200JSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule400ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule401ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule403ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule404ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule409ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule413ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule415ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule422ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule429ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule500ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseSchedule503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PauseSchedule503ApplicationProblemPlusJSONResponse) VisitPauseScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeScheduleRequestObject struct {
+	Name ScheduleNameParam `json:"name"`
+	Body *ResumeScheduleJSONRequestBody
+}
+
+type ResumeScheduleResponseObject interface {
+	VisitResumeScheduleResponse(w http.ResponseWriter) error
+}
+
+type ResumeSchedule200JSONResponse Schedule
+
+func (response ResumeSchedule200JSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule400ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule401ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule403ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule404ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule409ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule413ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule415ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule422ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule429ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule500ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeSchedule503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeSchedule503ApplicationProblemPlusJSONResponse) VisitResumeScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerScheduleRequestObject struct {
+	Name   ScheduleNameParam `json:"name"`
+	Params TriggerScheduleParams
+	Body   *TriggerScheduleJSONRequestBody
+}
+
+type TriggerScheduleResponseObject interface {
+	VisitTriggerScheduleResponse(w http.ResponseWriter) error
+}
+
+type TriggerSchedule201ResponseHeaders struct {
+	OrbitReplayed *bool
+}
+
+type TriggerSchedule201JSONResponse struct {
+	Body    ScheduleTriggerReceipt
+	Headers TriggerSchedule201ResponseHeaders
+}
+
+func (response TriggerSchedule201JSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.OrbitReplayed != nil {
+		w.Header().Set("Orbit-Replayed", fmt.Sprint(*response.Headers.OrbitReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule400ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule401ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule403ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule404ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule409ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule413ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule415ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule422ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule429ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule500ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TriggerSchedule503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response TriggerSchedule503ApplicationProblemPlusJSONResponse) VisitTriggerScheduleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleTriggersRequestObject struct {
+	Name   ScheduleNameParam `json:"name"`
+	Params ListScheduleTriggersParams
+}
+
+type ListScheduleTriggersResponseObject interface {
+	VisitListScheduleTriggersResponse(w http.ResponseWriter) error
+}
+
+type ListScheduleTriggers200JSONResponse ScheduleTriggerList
+
+func (response ListScheduleTriggers200JSONResponse) VisitListScheduleTriggersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleTriggers400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleTriggers400ApplicationProblemPlusJSONResponse) VisitListScheduleTriggersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleTriggers401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleTriggers401ApplicationProblemPlusJSONResponse) VisitListScheduleTriggersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleTriggers403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleTriggers403ApplicationProblemPlusJSONResponse) VisitListScheduleTriggersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleTriggers404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleTriggers404ApplicationProblemPlusJSONResponse) VisitListScheduleTriggersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleTriggers429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleTriggers429ApplicationProblemPlusJSONResponse) VisitListScheduleTriggersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleTriggers500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleTriggers500ApplicationProblemPlusJSONResponse) VisitListScheduleTriggersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleTriggers503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleTriggers503ApplicationProblemPlusJSONResponse) VisitListScheduleTriggersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleVersionsRequestObject struct {
+	Name   ScheduleNameParam `json:"name"`
+	Params ListScheduleVersionsParams
+}
+
+type ListScheduleVersionsResponseObject interface {
+	VisitListScheduleVersionsResponse(w http.ResponseWriter) error
+}
+
+type ListScheduleVersions200JSONResponse ScheduleVersionList
+
+func (response ListScheduleVersions200JSONResponse) VisitListScheduleVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleVersions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleVersions400ApplicationProblemPlusJSONResponse) VisitListScheduleVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleVersions401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleVersions401ApplicationProblemPlusJSONResponse) VisitListScheduleVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleVersions403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleVersions403ApplicationProblemPlusJSONResponse) VisitListScheduleVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleVersions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleVersions404ApplicationProblemPlusJSONResponse) VisitListScheduleVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleVersions429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleVersions429ApplicationProblemPlusJSONResponse) VisitListScheduleVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleVersions500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleVersions500ApplicationProblemPlusJSONResponse) VisitListScheduleVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListScheduleVersions503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListScheduleVersions503ApplicationProblemPlusJSONResponse) VisitListScheduleVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleVersionRequestObject struct {
+	Name    ScheduleNameParam    `json:"name"`
+	Version ScheduleVersionParam `json:"version"`
+}
+
+type GetScheduleVersionResponseObject interface {
+	VisitGetScheduleVersionResponse(w http.ResponseWriter) error
+}
+
+type GetScheduleVersion200JSONResponse ScheduleVersion
+
+func (response GetScheduleVersion200JSONResponse) VisitGetScheduleVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleVersion400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetScheduleVersion400ApplicationProblemPlusJSONResponse) VisitGetScheduleVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleVersion401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response GetScheduleVersion401ApplicationProblemPlusJSONResponse) VisitGetScheduleVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleVersion403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetScheduleVersion403ApplicationProblemPlusJSONResponse) VisitGetScheduleVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleVersion404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetScheduleVersion404ApplicationProblemPlusJSONResponse) VisitGetScheduleVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleVersion429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response GetScheduleVersion429ApplicationProblemPlusJSONResponse) VisitGetScheduleVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleVersion500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response GetScheduleVersion500ApplicationProblemPlusJSONResponse) VisitGetScheduleVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetScheduleVersion503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetScheduleVersion503ApplicationProblemPlusJSONResponse) VisitGetScheduleVersionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -11559,6 +14554,39 @@ type StrictServerInterface interface {
 	// PutQueue Create or change a queue
 	// (PUT /v1/queues/{queue})
 	PutQueue(ctx context.Context, request PutQueueRequestObject) (PutQueueResponseObject, error)
+	// PreviewSchedule Show the next slots of a timing
+	// (POST /v1/schedule-previews)
+	PreviewSchedule(ctx context.Context, request PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error)
+	// ListSchedules List schedules
+	// (GET /v1/schedules)
+	ListSchedules(ctx context.Context, request ListSchedulesRequestObject) (ListSchedulesResponseObject, error)
+	// GetSchedule Get a schedule
+	// (GET /v1/schedules/{name})
+	GetSchedule(ctx context.Context, request GetScheduleRequestObject) (GetScheduleResponseObject, error)
+	// PutSchedule Create or change a schedule
+	// (PUT /v1/schedules/{name})
+	PutSchedule(ctx context.Context, request PutScheduleRequestObject) (PutScheduleResponseObject, error)
+	// BackfillSchedule Make up for past slots
+	// (POST /v1/schedules/{name}/backfill)
+	BackfillSchedule(ctx context.Context, request BackfillScheduleRequestObject) (BackfillScheduleResponseObject, error)
+	// PauseSchedule Pause a schedule
+	// (POST /v1/schedules/{name}/pause)
+	PauseSchedule(ctx context.Context, request PauseScheduleRequestObject) (PauseScheduleResponseObject, error)
+	// ResumeSchedule Resume a schedule
+	// (POST /v1/schedules/{name}/resume)
+	ResumeSchedule(ctx context.Context, request ResumeScheduleRequestObject) (ResumeScheduleResponseObject, error)
+	// TriggerSchedule Trigger a schedule now
+	// (POST /v1/schedules/{name}/trigger)
+	TriggerSchedule(ctx context.Context, request TriggerScheduleRequestObject) (TriggerScheduleResponseObject, error)
+	// ListScheduleTriggers List what became of the slots
+	// (GET /v1/schedules/{name}/triggers)
+	ListScheduleTriggers(ctx context.Context, request ListScheduleTriggersRequestObject) (ListScheduleTriggersResponseObject, error)
+	// ListScheduleVersions List versions of a schedule
+	// (GET /v1/schedules/{name}/versions)
+	ListScheduleVersions(ctx context.Context, request ListScheduleVersionsRequestObject) (ListScheduleVersionsResponseObject, error)
+	// GetScheduleVersion Get a version of a schedule
+	// (GET /v1/schedules/{name}/versions/{version})
+	GetScheduleVersion(ctx context.Context, request GetScheduleVersionRequestObject) (GetScheduleVersionResponseObject, error)
 	// SubmitTaskBatch Submit up to 32 tasks
 	// (POST /v1/task-batches)
 	SubmitTaskBatch(ctx context.Context, request SubmitTaskBatchRequestObject) (SubmitTaskBatchResponseObject, error)
@@ -12475,6 +15503,421 @@ func (sh *strictHandler) PutQueue(ctx echo.Context, queue QueueParam) error {
 		return err
 	} else if validResponse, ok := response.(PutQueueResponseObject); ok {
 		return validResponse.VisitPutQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PreviewSchedule operation middleware
+func (sh *strictHandler) PreviewSchedule(ctx echo.Context) error {
+	var request PreviewScheduleRequestObject
+
+	var body PreviewScheduleJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PreviewSchedule(ctx.Request().Context(), request.(PreviewScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PreviewSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PreviewScheduleResponseObject); ok {
+		return validResponse.VisitPreviewScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSchedules operation middleware
+func (sh *strictHandler) ListSchedules(ctx echo.Context, params ListSchedulesParams) error {
+	var request ListSchedulesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSchedules(ctx.Request().Context(), request.(ListSchedulesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSchedules")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSchedulesResponseObject); ok {
+		return validResponse.VisitListSchedulesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSchedule operation middleware
+func (sh *strictHandler) GetSchedule(ctx echo.Context, name ScheduleNameParam) error {
+	var request GetScheduleRequestObject
+
+	request.Name = name
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSchedule(ctx.Request().Context(), request.(GetScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetScheduleResponseObject); ok {
+		return validResponse.VisitGetScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutSchedule operation middleware
+func (sh *strictHandler) PutSchedule(ctx echo.Context, name ScheduleNameParam) error {
+	var request PutScheduleRequestObject
+
+	request.Name = name
+
+	var body PutScheduleJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutSchedule(ctx.Request().Context(), request.(PutScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutScheduleResponseObject); ok {
+		return validResponse.VisitPutScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// BackfillSchedule operation middleware
+func (sh *strictHandler) BackfillSchedule(ctx echo.Context, name ScheduleNameParam) error {
+	var request BackfillScheduleRequestObject
+
+	request.Name = name
+
+	var body BackfillScheduleJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.BackfillSchedule(ctx.Request().Context(), request.(BackfillScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BackfillSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(BackfillScheduleResponseObject); ok {
+		return validResponse.VisitBackfillScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PauseSchedule operation middleware
+func (sh *strictHandler) PauseSchedule(ctx echo.Context, name ScheduleNameParam) error {
+	var request PauseScheduleRequestObject
+
+	request.Name = name
+
+	var body PauseScheduleJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseSchedule(ctx.Request().Context(), request.(PauseScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PauseScheduleResponseObject); ok {
+		return validResponse.VisitPauseScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResumeSchedule operation middleware
+func (sh *strictHandler) ResumeSchedule(ctx echo.Context, name ScheduleNameParam) error {
+	var request ResumeScheduleRequestObject
+
+	request.Name = name
+
+	var body ResumeScheduleJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeSchedule(ctx.Request().Context(), request.(ResumeScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResumeScheduleResponseObject); ok {
+		return validResponse.VisitResumeScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// TriggerSchedule operation middleware
+func (sh *strictHandler) TriggerSchedule(ctx echo.Context, name ScheduleNameParam, params TriggerScheduleParams) error {
+	var request TriggerScheduleRequestObject
+
+	request.Name = name
+	request.Params = params
+
+	var body TriggerScheduleJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TriggerSchedule(ctx.Request().Context(), request.(TriggerScheduleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TriggerSchedule")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(TriggerScheduleResponseObject); ok {
+		return validResponse.VisitTriggerScheduleResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListScheduleTriggers operation middleware
+func (sh *strictHandler) ListScheduleTriggers(ctx echo.Context, name ScheduleNameParam, params ListScheduleTriggersParams) error {
+	var request ListScheduleTriggersRequestObject
+
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListScheduleTriggers(ctx.Request().Context(), request.(ListScheduleTriggersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListScheduleTriggers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListScheduleTriggersResponseObject); ok {
+		return validResponse.VisitListScheduleTriggersResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListScheduleVersions operation middleware
+func (sh *strictHandler) ListScheduleVersions(ctx echo.Context, name ScheduleNameParam, params ListScheduleVersionsParams) error {
+	var request ListScheduleVersionsRequestObject
+
+	request.Name = name
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListScheduleVersions(ctx.Request().Context(), request.(ListScheduleVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListScheduleVersions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListScheduleVersionsResponseObject); ok {
+		return validResponse.VisitListScheduleVersionsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetScheduleVersion operation middleware
+func (sh *strictHandler) GetScheduleVersion(ctx echo.Context, name ScheduleNameParam, version ScheduleVersionParam) error {
+	var request GetScheduleVersionRequestObject
+
+	request.Name = name
+	request.Version = version
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetScheduleVersion(ctx.Request().Context(), request.(GetScheduleVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetScheduleVersion")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetScheduleVersionResponseObject); ok {
+		return validResponse.VisitGetScheduleVersionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

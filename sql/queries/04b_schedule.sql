@@ -82,3 +82,8 @@ ORDER BY planned_at DESC, trigger_id DESC LIMIT ?;
 SELECT planned_at, version, origin, outcome, task_id FROM schedule_trigger FORCE INDEX (trigger_list)
 WHERE namespace_id = ? AND schedule_id = ? AND planned_at >= sqlc.arg('from_at') AND planned_at < sqlc.arg('until_at') AND origin IN (1, 3)
 ORDER BY planned_at, trigger_id;
+
+-- The name of the queue a version's tasks go to; it never changes.
+-- lock: none.
+-- name: GetQueueName :one
+SELECT name FROM queue WHERE namespace_id = ? AND queue_id = ?;
