@@ -146,7 +146,7 @@ func (l *Lane) delivery(n int) {
 
 // follow acts on what a commit made due.
 func (l *Lane) follow(c *pulse.Changes) {
-	if c.MoreForClaims {
+	if c.Widen {
 		l.widen = min(4*max(l.widen, 1), engine.ParkPerPlanMax)
 	} else {
 		l.widen = 1

@@ -35,6 +35,7 @@ type Changes struct {
 	DelayedUntil   []QueueTime // hints for the caller's clock, nothing to write
 	ReadyElsewhere []uint64    // queues outside this batch whose tasks were woken: hints
 	MoreForClaims  bool        // blocked rows were moved away and a claim is still hungry: run again at once
+	Widen          bool        // blocked rows used up a candidate list: read longer ones next time
 }
 
 // Empty reports whether nothing is to be written.

@@ -146,3 +146,47 @@ func TestDecisionsMeetInOnePlan(t *testing.T) {
 		t.Error("the replay differs from the first answer")
 	}
 }
+
+// review is drawn about any task, mostly one that waits for a person, mostly at its present version.
+func (d *drawn) review(r *rows) pulse.ReviewRequest {
+	id, s := d.ended(r, pulse.PublicReview)
+	return pulse.ReviewRequest{
+		Credential: s.Credential, Application: s.Application, Queue: s.Queue, Task: id, Key: d.oneOf("review key", "r1", "r2", fmt.Sprint("r", d.seq, d.pick("fresh", 1000))),
+		Decision: []pulse.Public{pulse.PublicSucceeded, pulse.PublicFailed}[d.pick("decision", 2)], ExpectedVersion: r.full[id].Version + uint32(d.pick("stale", 6)/5),
+		AllExecutionsEnded: true, Reason: "because", Evidence: []byte(`{}`), Output: []byte("1"),
+	}
+}
+
+// retry is drawn about any task, mostly one that failed or was cancelled, also about retries.
+func (d *drawn) retry(r *rows) pulse.ManualRetry {
+	id, s := d.ended(r, []pulse.Public{pulse.PublicFailed, pulse.PublicCancelled}[d.pick("ended", 2)])
+	d.seq++
+	out := pulse.ManualRetry{
+		Credential: s.Credential, Application: s.Application, Queue: s.Queue, Task: id, Successor: number(d.seq), Key: fmt.Sprint("again", d.pick("retry key", 40)),
+		ExpectedVersion: r.full[id].Version + uint32(d.pick("stale", 6)/5), Reason: "because", DeadlineMS: int64(d.pick("deadline", 2)) * 200_000,
+	}
+	s.TaskID, s.Key = out.Successor, out.Key
+	d.subs = append(d.subs, s)
+	return out
+}
+
+// ended picks a task that is in a state, any that was committed when there is none: nobody knows of others.
+func (d *drawn) ended(r *rows, state pulse.Public) (engine.ID, pulse.Submission) {
+	var fit, all []pulse.Submission
+	for _, s := range d.subs {
+		if _, known := r.full[s.TaskID]; known {
+			all = append(all, s)
+		}
+		if r.full[s.TaskID].State == state {
+			fit = append(fit, s)
+		}
+	}
+	if len(fit) == 0 || d.pick("any", 6) == 0 {
+		fit = all
+	}
+	if len(fit) == 0 {
+		return number(1 << 40), pulse.Submission{Credential: key, Application: app, Queue: queueA}
+	}
+	s := fit[d.pick("which", len(fit))]
+	return s.TaskID, s
+}

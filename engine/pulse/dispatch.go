@@ -95,9 +95,9 @@ func (p *planner) serve(c *Claim) []Started {
 			started = append(started, Started{w.now})
 		}
 	}
-	if len(started) < c.Tasks {
-		p.ch.MoreForClaims = p.ch.MoreForClaims || p.hungryBehindParked(c)
-	}
+	used := p.usedUp(c)
+	p.ch.Widen = p.ch.Widen || used
+	p.ch.MoreForClaims = p.ch.MoreForClaims || used && len(started) < c.Tasks
 	return started
 }
 
@@ -128,10 +128,12 @@ func (l *pool) skipTaken(p *planner) {
 	}
 }
 
-func (p *planner) hungryBehindParked(c *Claim) bool {
+// usedUp reports a candidate list of the claim that blocked tasks have used up, while more wait behind it. Until it is
+// longer, other queues' tasks overtake those unseen ones.
+func (p *planner) usedUp(c *Claim) bool {
 	for _, q := range c.Queues {
 		l := p.pools[PoolKey{q, HandlersKey(c.Handlers)}]
-		if l != nil && l.truncated && l.parked {
+		if l != nil && l.truncated && l.parked && l.next >= len(l.tasks) {
 			return true
 		}
 	}

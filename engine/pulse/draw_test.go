@@ -32,6 +32,7 @@ func (d *drawn) submission() pulse.Submission {
 		if d.pick("other content", 3) == 0 {
 			s.Priority = (s.Priority + 1) % 10
 		}
+		d.subs = append(d.subs, s) // accepted after all when the first was refused
 		return s
 	}
 	d.seq++

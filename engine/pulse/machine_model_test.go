@@ -91,6 +91,11 @@ func (d *duel) claimAll(c pulse.Claim) {
 	}
 	d.run(pulse.Batch{Dues: dues})
 	d.freeKeys()
+	if short := d.rows.poolMore; len(c.Queues) > 1 {
+		// a list that blocked tasks have used up lets another queue go first until it is longer
+		d.rows.poolMore = 1 << 20
+		defer func() { d.rows.poolMore = short }()
+	}
 	secret := number(uint64(1_000_000 + d.commands))
 	want := d.model.claim(c, secret)
 	var got []string

@@ -114,8 +114,10 @@ func (p *planner) repeatable(r *ManualRetry) (*Submission, *engine.Refusal) {
 		return nil, refusal
 	}
 	switch {
-	case state != PublicFailed && state != PublicCancelled:
-		return nil, engine.Refuse("task_not_retryable", "the task is "+state.String()+"; only FAILED and CANCELLED are retried")
+	case !state.Terminal():
+		return nil, engine.Refuse("task_not_retryable", "the task has not ended; only FAILED and CANCELLED are retried")
+	case state == PublicSucceeded:
+		return nil, engine.Refuse("task_not_retryable", "the task is SUCCEEDED; only FAILED and CANCELLED are retried")
 	case p.effectUnknown(r.Task):
 		return nil, engine.Refuse("retry_effect_unknown", "an attempt of the task ended UNKNOWN, so its effect may have happened; submit a new task once you know that it may")
 	case version != r.ExpectedVersion:

@@ -72,9 +72,15 @@ func (d *drawn) batch(r *rows, now time.Time, secret engine.ID) pulse.Batch {
 	for range d.pick("cancels", 3) {
 		b.Cancels = append(b.Cancels, d.cancel())
 	}
+	for range d.pick("reviews", 3) {
+		b.Reviews = append(b.Reviews, d.review(r))
+	}
 	b.Dues = d.dues(r, now)
 	for range d.pick("submissions", 5) {
 		b.Submissions = append(b.Submissions, d.submission())
+	}
+	for range d.pick("retries", 3) {
+		b.Retries = append(b.Retries, d.retry(r))
 	}
 	for range d.pick("claims", 3) {
 		b.Claims = append(b.Claims, d.claim())
@@ -94,11 +100,17 @@ func apartOf(b pulse.Batch) []pulse.Batch {
 	for _, x := range b.Cancels {
 		all = append(all, pulse.Batch{Secret: b.Secret, Cancels: []pulse.Cancel{x}})
 	}
+	for _, x := range b.Reviews {
+		all = append(all, pulse.Batch{Secret: b.Secret, Reviews: []pulse.ReviewRequest{x}})
+	}
 	for _, x := range b.Dues {
 		all = append(all, pulse.Batch{Secret: b.Secret, Dues: []pulse.Due{x}})
 	}
 	for _, x := range b.Submissions {
 		all = append(all, pulse.Batch{Secret: b.Secret, Submissions: []pulse.Submission{x}})
+	}
+	for _, x := range b.Retries {
+		all = append(all, pulse.Batch{Secret: b.Secret, Retries: []pulse.ManualRetry{x}})
 	}
 	for _, x := range b.Claims {
 		all = append(all, pulse.Batch{Secret: b.Secret, Claims: []pulse.Claim{x}})
@@ -109,7 +121,7 @@ func apartOf(b pulse.Batch) []pulse.Batch {
 func joined(a, b pulse.Outcomes) pulse.Outcomes {
 	return pulse.Outcomes{
 		Submissions: append(a.Submissions, b.Submissions...), Reports: append(a.Reports, b.Reports...), Renewals: append(a.Renewals, b.Renewals...),
-		Cancels: append(a.Cancels, b.Cancels...), Claims: append(a.Claims, b.Claims...),
+		Cancels: append(a.Cancels, b.Cancels...), Claims: append(a.Claims, b.Claims...), Reviews: append(a.Reviews, b.Reviews...), Retries: append(a.Retries, b.Retries...),
 	}
 }
 

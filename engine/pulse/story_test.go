@@ -3,6 +3,7 @@ package pulse_test
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,28 +27,36 @@ import (
 //	review NAME SUCCEEDED|FAILED version= [output= code= key= ended=no]     retry NAME as=NEW version= [deadline=]
 //	renew NAME [extend=]  cancel NAME [key=]             due NAME LOST|DELAYED|EXPIRED     due key=r
 func TestStories(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		s := &story{t: t, rows: newRows(), now: start, ids: map[string]engine.ID{}, attempts: map[string]pulse.Task{}}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			switch d.Cmd {
-			case "limits":
-				return s.limits(d)
-			case "gate":
-				s.rows.gates[s.id(arg(d, "name"))] = d.HasArg("open")
-				return ""
-			case "later":
-				by, err := time.ParseDuration(d.CmdArgs[0].Key)
-				if err != nil {
-					t.Fatal(err)
-				}
-				s.now = s.now.Add(by)
-				return ""
-			case "plan":
-				return s.plan(d)
-			}
-			d.Fatalf(t, "unknown command %s", d.Cmd)
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no stories", err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) { tell(t, path) })
+	}
+}
+
+func tell(t *testing.T, path string) {
+	s := &story{t: t, rows: newRows(), now: start, ids: map[string]engine.ID{}, attempts: map[string]pulse.Task{}}
+	datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		switch d.Cmd {
+		case "limits":
+			return s.limits(d)
+		case "gate":
+			s.rows.gates[s.id(arg(d, "name"))] = d.HasArg("open")
 			return ""
-		})
+		case "later":
+			by, err := time.ParseDuration(d.CmdArgs[0].Key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.now = s.now.Add(by)
+			return ""
+		case "plan":
+			return s.plan(d)
+		}
+		d.Fatalf(t, "unknown command %s", d.Cmd)
+		return ""
 	})
 }
 
