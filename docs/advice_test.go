@@ -24,7 +24,7 @@ var advice = map[string]struct{ cause, fix string }{
 	"header_invalid":     {"A header has the wrong form.", "Correct it; the detail names it."},
 	"cursor_invalid":     {"The cursor belongs to another list or other filters.", "Begin the list again without a cursor, or keep the filters."},
 	"request_invalid":    {"Fields that are each valid contradict each other.", "Read the detail."},
-	"cron_invalid":       {"The expression is not five fields of minute, hour, day, month and weekday, or names a day that no month has.", "Read the detail; `orbit schedule preview` shows what an expression means."},
+	"cron_invalid":       {"The expression is not five fields of minute, hour, day, month and weekday, or names a day that no month has.", "Read the detail; `POST /v1/schedule-previews` shows what an expression means."},
 	"time_zone_unknown":  {"The time zone is empty, the node's own, or no IANA name.", "Name one such as Europe/Berlin, or UTC."},
 	"path_invalid":       {"The path has empty or dot segments or bad escapes.", "Send the path of the description."},
 
