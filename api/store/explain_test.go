@@ -109,6 +109,29 @@ func TestPlans(t *testing.T) {
 	}
 	must(t, columns.Flush())
 	t.Log(table.String())
+	strangers(t, conn)
+}
+
+// strangers measures what the plan cannot show: the handler is a condition on the index, so tasks of other handlers
+// that wait in front are passed over one by one, inside the server.
+func strangers(t *testing.T, conn *sql.Conn) {
+	t.Helper()
+	var waiting int
+	must(t, conn.QueryRowContext(context.Background(), "SELECT COUNT(*) FROM open_task WHERE queue_id = 3 AND state = 1").Scan(&waiting))
+	from := time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
+	best := time.Hour
+	for range 5 {
+		began := time.Now()
+		rows, err := db.New(conn).ListClaimable(context.Background(), db.ListClaimableParams{NamespaceID: planNamespace, QueueID: 3, FromDueAt: &from, HandlerHashes: []uint64{999}, Limit: 54})
+		if err != nil || len(rows) != 0 {
+			t.Fatal(len(rows), err)
+		}
+		best = min(best, time.Since(began))
+	}
+	t.Logf("a claim behind %d waiting tasks of other handlers: %v (%.0f ns each)", waiting, best.Round(time.Microsecond), float64(best.Nanoseconds())/float64(waiting))
+	if best > 100*time.Millisecond {
+		t.Errorf("%v is too long", best)
+	}
 }
 
 func plans() []planned {
