@@ -233,3 +233,33 @@ func TestWorkflowTasksAreNotReviewedHere(t *testing.T) {
 	}
 	w.exact()
 }
+
+// Decisions meet every fault at every statement, as every other operation of a lane does.
+func init() {
+	operations = append(operations, operation{"review", func(w *world) (func() error, func() int) {
+		for _, g := range w.claimNow(10) { // woken by the review before
+			w.complete(g, pulse.Succeeded)
+		}
+		lost, _ := w.inReview(fmt.Sprint("v", w.seq))
+		r := w.reviewOf(lost, pulse.PublicFailed, 3)
+		return func() error {
+			out, err := w.Review(context.Background(), w.ns, r)
+			if out.Refusal != nil {
+				return out.Refusal
+			}
+			return err
+		}, func() int { return w.scalar("SELECT COUNT(*) FROM task_review WHERE task_id = ?", lost.TaskID[:]) }
+	}}, operation{"manual retry", func(w *world) (func() error, func() int) {
+		s := w.submission()
+		w.submit(s)
+		w.cancel(s)
+		r := w.retryOf(s.TaskID, 2)
+		return func() error {
+			out, err := w.Retry(context.Background(), w.ns, r)
+			if out.Refusal != nil {
+				return out.Refusal
+			}
+			return err
+		}, func() int { return w.scalar("SELECT COUNT(*) FROM task_retry WHERE task_id = ?", s.TaskID[:]) }
+	}})
+}
