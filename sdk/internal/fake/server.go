@@ -113,6 +113,10 @@ func (s *Server) routes() http.Handler {
 	m.HandleFunc("POST /v1/claims", s.claims)
 	m.HandleFunc("POST /v1/lease-renewals", s.command(func(_ *http.Request, body []byte) (int, any) { return s.renew(body) }))
 	m.HandleFunc("POST /v1/completions", s.command(func(_ *http.Request, body []byte) (int, any) { return s.complete(body) }))
+	// What is not played here can still be scripted, by a Fault with the answer.
+	m.HandleFunc("/v1/", s.command(func(*http.Request, []byte) (int, any) {
+		return http.StatusNotFound, map[string]any{"code": "route_not_found"}
+	}))
 	return m
 }
 
