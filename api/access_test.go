@@ -16,7 +16,7 @@ import (
 func concrete(path string) string {
 	return strings.NewReplacer(":task_id", "task_"+strings.Repeat("0", 32), ":instance_id", "inst_"+strings.Repeat("0", 32),
 		":application_id", "app_"+strings.Repeat("0", 16), ":credential_id", "cred_"+strings.Repeat("0", 16),
-		":queue", "nowhere", ":name", "nothing", ":version", "1").Replace(path)
+		":queue", "nowhere", ":subscription", "nowhere", ":name", "nothing", ":version", "1").Replace(path)
 }
 
 // Every operation × every kind of wrong key: refused by name before the request is looked at, and nothing is written
@@ -86,10 +86,11 @@ func TestAnotherNamespaceSeesNothing(t *testing.T) {
 		InstanceID string `json:"instance_id"`
 	}
 	n.post("/v1/instances", `{"start_key":"s","definition":"chain","input":{}}`).is(201).into(&started)
-	fill := strings.NewReplacer(":task_id", receipt.TaskID, ":instance_id", started.InstanceID, ":queue", "work", ":name", "chain", ":version", "1",
+	n.do(call{method: "PUT", path: "/v1/subscriptions/results", body: `{}`}).is(200)
+	fill := strings.NewReplacer(":task_id", receipt.TaskID, ":subscription", "results", ":instance_id", started.InstanceID, ":queue", "work", ":name", "chain", ":version", "1",
 		":application_id", auth.ApplicationText(n.admin.Application), ":credential_id", auth.CredentialText(n.admin.ID))
 	for _, o := range api.Surface(t) {
-		if !strings.Contains(o.Path, ":") || o.ID == "putQueue" || o.ID == "putSchedule" {
+		if !strings.Contains(o.Path, ":") || o.ID == "putQueue" || o.ID == "putSubscription" || o.ID == "putSchedule" {
 			continue
 		}
 		c := call{method: o.Method, path: fill.Replace(o.Path), body: valid[o.ID], header: map[string]string{"Idempotency-Key": "x"}}
@@ -122,8 +123,12 @@ var valid = map[string]string{
 	"cancelTask": `{"reason":"r"}`, "rotateCredential": `{"overlap_ms":0}`, "revokeCredential": `{"reason":"r"}`,
 	"pauseSchedule": `{"reason":"r"}`, "resumeSchedule": `{}`, "triggerSchedule": `{}`,
 	"backfillSchedule": `{"from":"2031-07-01T00:00:00Z","until":"2031-07-02T00:00:00Z","reason":"r"}`,
-	"createCredential": `{"name":"n","scopes":["tasks:read"]}`,
-	"putQuota":         `{"open_tasks_max":1,"running_attempts_max":1,"open_instances_max":1,"open_payload_bytes_max":1}`,
+	"pullSubscription": `{"consumer":"c","max":1}`, "seekSubscription": `{"to":"HEAD","reason":"r"}`,
+	"ackDeliveries":        `{"items":[{"seq":1,"generation":1,"proof":"00000000000000000000000000000000"}]}`,
+	"nackDeliveries":       `{"items":[{"seq":1,"generation":1,"proof":"00000000000000000000000000000000"}]}`,
+	"redeliverDeadLetters": `{"seqs":[1],"reason":"r"}`,
+	"createCredential":     `{"name":"n","scopes":["tasks:read"]}`,
+	"putQuota":             `{"open_tasks_max":1,"running_attempts_max":1,"open_instances_max":1,"open_payload_bytes_max":1}`,
 }
 
 const workflow = `{"schema_version":1,"definition":"chain","version":1,"input_contract":null,"output_contract":null,"deadline_ms":3600000,

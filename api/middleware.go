@@ -75,7 +75,7 @@ func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 
 // limit is how long an operation may take; long polls wait on top of it.
 func (s *Server) limit(op *operation) time.Duration {
-	if op != nil && op.id == "claimTasks" {
+	if op != nil && (op.id == "claimTasks" || op.id == "pullSubscription") {
 		return s.Timeout + 30*time.Second
 	}
 	return s.Timeout

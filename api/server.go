@@ -47,6 +47,7 @@ type Server struct {
 	draining atomic.Bool
 	drain    context.Context // ends when long polls must end
 	endPolls context.CancelFunc
+	stream   *streamHints // wakes waiting pulls
 }
 
 // New builds the shell. It fails when the description holds something the shell would not enforce.
@@ -69,6 +70,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{Options: o, spec: spec}
 	s.drain, s.endPolls = context.WithCancel(context.Background())
+	s.stream = newStreamHints(s.streamHead)
 	s.echo = s.routes()
 	return s, nil
 }

@@ -65,6 +65,7 @@ var table = map[string]row{
 	"application_unknown":        {403, "The application has no quota", 0},
 	"application_not_found":      {404, "There is no such application", 0},
 	"credential_not_found":       {404, "There is no such key", 0},
+	"subscription_not_found":     {404, "There is no such subscription", 0},
 	"method_not_allowed":         {405, "The route does not take this method", 0},
 	"request_timeout":            {408, "The request took too long to arrive", 1000},
 
@@ -87,6 +88,12 @@ var table = map[string]row{
 	"task_not_retryable":     {409, "The task is not in a state that can be retried", 0},
 	"retry_effect_unknown":   {409, "An effect of the task is unknown", 0},
 	"retry_exists":           {409, "The task was retried already", 0},
+	"subscription_fixed":     {409, "The selection and the order of a subscription cannot be changed", 0},
+	"subscription_active":    {409, "The subscription is not paused", 0},
+	"deliveries_held":        {409, "Consumers hold deliveries of the subscription", 1000},
+	"window_full":            {409, "The subscription has as many unacknowledged deliveries as its window", 1000},
+	"sequence_unavailable":   {409, "The stream does not hold this number", 0},
+	"stream_broken":          {409, "The stream does not continue where the subscription stopped", 0},
 	"source_broken":          {409, "The task's source does not resolve", 0},
 
 	// 413, 415, 422, 431.

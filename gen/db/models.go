@@ -589,6 +589,88 @@ type StreamHead struct {
 	LastHash []byte
 }
 
+// 结果订阅：读取位置、设置与精确计数；消费先锁本行再锁交付，生产者从不锁定
+type Subscription struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 随机63位订阅编号，命名空间内唯一；同名重建后编号不同
+	SubscriptionID uint64
+	// 所属应用编号，只交付该应用队列的结果
+	ApplicationID uint64
+	// 订阅名称，应用内唯一，精确字节比较
+	Name []byte
+	// 选中的队列编号，每个8字节大端并升序排列，创建后不变；空串表示应用的全部队列，含以后新建的
+	QueueIds []byte
+	// 1表示严格按序：较早的交付未确认时不越过它；0表示可并行消费。创建后不变
+	InOrder uint8
+	// 1表示暂停领取，仍接受确认；0为正常
+	Paused uint8
+	// 同时未确认的交付数上限，个；达到后不再读取新结果
+	WindowMax uint16
+	// 交付后等待确认的时长，毫秒；超过即可用更高代次重新交付
+	AckTimeoutMs uint32
+	// 交付次数预算，次；用尽仍未确认则转入死信，主动归还的不计入
+	GenerationsMax uint16
+	// 位置纪元，每次改变读取位置加一，旧纪元的交付证明随之失效
+	Epoch uint32
+	// 下一条尚未读取的结果流序号，小于它的结果均已判定是否选中
+	NextSeq uint64
+	// 序号next_seq减一的链接摘要，读取时据此核对结果流连续；空值表示从最早保留处开始、尚无可核对的前一条
+	LastHash []byte
+	// 最近一条被选中结果的序号；0表示本纪元尚未选中任何结果
+	LastSeq uint64
+	// 本纪元选中的结果数，条；用于与结果流逐条核对无遗漏
+	SelectedCount uint64
+	// 未确认交付数，个，必须等于交付行数；重复确认不再扣减
+	PendingCount int64
+	// 死信数，个，必须等于死信行数
+	DeadCount int64
+	// 随机密钥，仅用于推导交付证明，不出现在任何接口
+	Secret []byte
+	// 设置的乐观版本，每次修改设置或位置加一；消费不影响
+	Version uint32
+	// 创建时刻，数据库时钟UTC微秒
+	CreatedAt time.Time
+}
+
+// 死信：交付次数用尽仍未确认的结果，等待人工恢复或迟到的确认
+type SubscriptionDeadLetter struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 所属订阅编号
+	SubscriptionID uint64
+	// 结果流序号
+	Seq uint64
+	// 本订阅前一条选中结果的序号，恢复交付时沿用
+	PreviousSeq uint64
+	// 最后一次交付的代次，其证明仍可确认
+	Generation uint32
+	// 转入死信的时刻，数据库时钟UTC微秒
+	DeadAt time.Time
+	// 最后一次拒绝的原因，供人阅读；空值表示因超时未确认
+	Reason []byte
+}
+
+// 未确认的交付：首次交付时写入，确认后删除，行数不超过订阅窗口与恢复的死信之和
+type SubscriptionDelivery struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 所属订阅编号
+	SubscriptionID uint64
+	// 结果流序号，交付按此升序
+	Seq uint64
+	// 本订阅前一条选中结果的序号，消费者据此发现缺失；0表示本纪元的第一条
+	PreviousSeq uint64
+	// 交付代次，从1起每次重新交付加一；只有最近代次可以确认
+	Generation uint32
+	// 已消耗的交付次数，次；从死信恢复时清零
+	Tries uint16
+	// 持有者名称摘要的前8字节，仅用于同一消费者续取；0表示无人持有（已拒绝或归还）
+	Holder uint64
+	// 可以重新交付的时刻UTC微秒：有持有者时为确认期限，无持有者时为拒绝要求的等待结束
+	DueAt time.Time
+}
+
 // 任务全量行：受理与结束时各写一次，开放期间的变化在开放任务行
 type Task struct {
 	// 所属命名空间编号

@@ -88,6 +88,33 @@ func (e CompletionOutcomeOutcome) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryOutcomeOutcome.
+const (
+	DeliveryOutcomeOutcomeACKNOWLEDGED DeliveryOutcomeOutcome = "ACKNOWLEDGED"
+	DeliveryOutcomeOutcomeDEADLETTER   DeliveryOutcomeOutcome = "DEAD_LETTER"
+	DeliveryOutcomeOutcomePOSTPONED    DeliveryOutcomeOutcome = "POSTPONED"
+	DeliveryOutcomeOutcomeSUPERSEDED   DeliveryOutcomeOutcome = "SUPERSEDED"
+	DeliveryOutcomeOutcomeUNKNOWN      DeliveryOutcomeOutcome = "UNKNOWN"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryOutcomeOutcome enum.
+func (e DeliveryOutcomeOutcome) Valid() bool {
+	switch e {
+	case DeliveryOutcomeOutcomeACKNOWLEDGED:
+		return true
+	case DeliveryOutcomeOutcomeDEADLETTER:
+		return true
+	case DeliveryOutcomeOutcomePOSTPONED:
+		return true
+	case DeliveryOutcomeOutcomeSUPERSEDED:
+		return true
+	case DeliveryOutcomeOutcomeUNKNOWN:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FaultIn.
 const (
 	Body   FaultIn = "body"
@@ -556,6 +583,27 @@ func (e StepState) Valid() bool {
 	}
 }
 
+// Defines values for SubscriptionStart.
+const (
+	FIRST    SubscriptionStart = "FIRST"
+	HEAD     SubscriptionStart = "HEAD"
+	SEQUENCE SubscriptionStart = "SEQUENCE"
+)
+
+// Valid indicates whether the value is a known member of the SubscriptionStart enum.
+func (e SubscriptionStart) Valid() bool {
+	switch e {
+	case FIRST:
+		return true
+	case HEAD:
+		return true
+	case SEQUENCE:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TaskLostPolicy.
 const (
 	TaskLostPolicyRETRY  TaskLostPolicy = "RETRY"
@@ -770,6 +818,30 @@ func (e WorkflowFindingSeverity) Valid() bool {
 	default:
 		return false
 	}
+}
+
+// Ack One delivery that is done.
+type Ack struct {
+	// Generation Its generation.
+	//
+	// Example: 1
+	Generation int64 `json:"generation"`
+
+	// Proof What a consumer shows to acknowledge one generation, 32 lower-case hex digits.
+	//
+	// Example: 00112233445566778899aabbccddeeff
+	Proof DeliveryProof `json:"proof"`
+
+	// Seq Its number.
+	//
+	// Example: 4711
+	Seq int64 `json:"seq"`
+}
+
+// AckBatch Up to 256 acknowledgements.
+type AckBatch struct {
+	// Items The deliveries.
+	Items []Ack `json:"items"`
 }
 
 // Application An application owns keys, a quota and queues.
@@ -1280,6 +1352,55 @@ type CredentialList struct {
 // Example: djIuZXhhbXBsZQ
 type Cursor = string
 
+// DeadLetter One result whose generations are used up.
+type DeadLetter struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// DeadAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	DeadAt Time `json:"dead_at"`
+
+	// Generation The last generation; its proof still acknowledges.
+	//
+	// Example: 20
+	Generation int64 `json:"generation"`
+
+	// Reason The last refusal's; absent when nobody answered in time.
+	//
+	// Example: ledger is closed
+	Reason *string `json:"reason,omitempty"`
+
+	// Seq Its number.
+	//
+	// Example: 4711
+	Seq int64 `json:"seq"`
+
+	// State QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	State TaskState `json:"state"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// DeadLetterList A page of dead letters in stream order.
+type DeadLetterList struct {
+	// Items The page.
+	Items []DeadLetter `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
 // DefinitionName Name of a workflow definition.
 //
 // Example: convert_and_publish
@@ -1289,6 +1410,146 @@ type DefinitionName = string
 //
 // Example: 3
 type DefinitionVersion = int32
+
+// Delivery One result, to be acknowledged with its generation and proof.
+type Delivery struct {
+	// AckUntil Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AckUntil Time `json:"ack_until"`
+
+	// ApplicationId Application of the task.
+	//
+	// Example: app_5f1d0a2b3c4d5e6f
+	ApplicationId string `json:"application_id"`
+
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// AttemptNo The attempt that gave the result; absent when none did.
+	//
+	// Example: 1
+	AttemptNo *int32 `json:"attempt_no,omitempty"`
+
+	// BusinessKey As submitted.
+	//
+	// Example: invoice-2031-07
+	BusinessKey string `json:"business_key,omitempty"`
+
+	// Failure What went wrong.
+	Failure *Failure `json:"failure,omitempty"`
+
+	// Generation How often it was delivered, this time included.
+	//
+	// Example: 1
+	Generation int64 `json:"generation"`
+
+	// Handler Handler of the task.
+	//
+	// Example: convert
+	Handler string `json:"handler,omitempty"`
+
+	// HandlerVersion Its version.
+	//
+	// Example: 2
+	HandlerVersion string `json:"handler_version,omitempty"`
+
+	// Hash SHA-256 as 64 lower-case hex digits. The link of an entry is taken over the link before it, seq (8 bytes), the numbers in application_id and queue_id (8 bytes each), the 16 bytes of task_id, the state (1 byte: 2 SUCCEEDED, 3 FAILED, 4 CANCELLED, 5 NEEDS_REVIEW) and state_version (4 bytes), all big-endian. Before the first entry stand 32 zero bytes.
+	//
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+	Hash Link `json:"hash"`
+
+	// Output Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Output Payload `json:"output,omitempty"`
+
+	// PreviousHash Link of the entry seq − 1, whatever queue it is of; absent when that entry is no longer kept.
+	//
+	// Example: 60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752
+	PreviousHash string `json:"previous_hash,omitempty"`
+
+	// PreviousSeq Number of this subscription's result before; 0 for the first since the position was set.
+	//
+	// Example: 4709
+	PreviousSeq int64 `json:"previous_seq"`
+
+	// Proof What a consumer shows to acknowledge one generation, 32 lower-case hex digits.
+	//
+	// Example: 00112233445566778899aabbccddeeff
+	Proof DeliveryProof `json:"proof"`
+
+	// Queue Name of the task's queue.
+	//
+	// Example: conversions
+	Queue string `json:"queue,omitempty"`
+
+	// QueueId Id of the task's queue.
+	//
+	// Example: queue_00a1b2c3d4e5f607
+	QueueId string `json:"queue_id"`
+
+	// Seq Number of the result in the namespace's stream.
+	//
+	// Example: 4711
+	Seq int64 `json:"seq"`
+
+	// State QUEUED waits for a worker (also when delayed, or held back by a resource key or a gate), RUNNING has an attempt, NEEDS_REVIEW waits for a person because an effect is unknown; the rest are ends.
+	//
+	// Example: QUEUED
+	State TaskState `json:"state"`
+
+	// StateVersion State version of the result.
+	//
+	// Example: 3
+	StateVersion int64 `json:"state_version"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// DeliveryOutcome What became of one acknowledgement or refusal.
+type DeliveryOutcome struct {
+	// Outcome SUPERSEDED: a newer generation was handed out, this one is void. UNKNOWN: no delivery has this number, generation and proof in the present epoch.
+	//
+	// Example: ACKNOWLEDGED
+	Outcome DeliveryOutcomeOutcome `json:"outcome"`
+
+	// Seq Its number.
+	//
+	// Example: 4711
+	Seq int64 `json:"seq"`
+}
+
+// DeliveryOutcomeOutcome SUPERSEDED: a newer generation was handed out, this one is void. UNKNOWN: no delivery has this number, generation and proof in the present epoch.
+//
+// Example: ACKNOWLEDGED
+type DeliveryOutcomeOutcome string
+
+// DeliveryOutcomes One outcome per item, in order.
+type DeliveryOutcomes struct {
+	// Items The outcomes.
+	Items []DeliveryOutcome `json:"items"`
+
+	// PendingCount Unacknowledged deliveries that remain.
+	//
+	// Example: 11
+	PendingCount int64 `json:"pending_count"`
+
+	// SettledThrough Every selected result up to this number is acknowledged or a dead letter.
+	//
+	// Example: 4711
+	SettledThrough int64 `json:"settled_through"`
+}
+
+// DeliveryProof What a consumer shows to acknowledge one generation, 32 lower-case hex digits.
+//
+// Example: 00112233445566778899aabbccddeeff
+type DeliveryProof = string
 
 // Evidence What the decision rests on. Any JSON value, at most 64 KiB and 64 levels. Its bytes are kept exactly.
 //
@@ -1720,6 +1981,48 @@ type LateEvidenceList struct {
 	Items []LateEvidence `json:"items"`
 }
 
+// Link SHA-256 as 64 lower-case hex digits. The link of an entry is taken over the link before it, seq (8 bytes), the numbers in application_id and queue_id (8 bytes each), the 16 bytes of task_id, the state (1 byte: 2 SUCCEEDED, 3 FAILED, 4 CANCELLED, 5 NEEDS_REVIEW) and state_version (4 bytes), all big-endian. Before the first entry stand 32 zero bytes.
+//
+// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+type Link = string
+
+// Nack One delivery that is refused.
+type Nack struct {
+	// DelayMs How long it waits before it is delivered again.
+	//
+	// Example: 5000
+	DelayMs int64 `json:"delay_ms,omitempty"`
+
+	// Generation Its generation.
+	//
+	// Example: 1
+	Generation int64 `json:"generation"`
+
+	// Proof What a consumer shows to acknowledge one generation, 32 lower-case hex digits.
+	//
+	// Example: 00112233445566778899aabbccddeeff
+	Proof DeliveryProof `json:"proof"`
+
+	// Reason Why, for people; kept with a dead letter.
+	//
+	// Example: ledger is closed
+	Reason string `json:"reason,omitempty"`
+
+	// Returned It was never begun: the generation does not count and there is no delay.
+	Returned bool `json:"returned,omitempty"`
+
+	// Seq Its number.
+	//
+	// Example: 4711
+	Seq int64 `json:"seq"`
+}
+
+// NackBatch Up to 256 refusals.
+type NackBatch struct {
+	// Items The deliveries.
+	Items []Nack `json:"items"`
+}
+
 // Name A name for people, 1 to 64 bytes of UTF-8.
 //
 // Example: ledger
@@ -1794,6 +2097,45 @@ type Problem struct {
 	//
 	// Example: /problems/submission_conflict
 	Type string `json:"type"`
+}
+
+// PullRequest A consumer asking for results.
+type PullRequest struct {
+	// Consumer What the consumer calls itself. Each process needs a name of its own: deliveries under one name are one consumer's.
+	//
+	// Example: host-7/pid-4211
+	Consumer string `json:"consumer"`
+
+	// HoldingThrough The highest number the consumer has in hand and will still acknowledge; 0 when it has none. In order, what it was given beyond is handed to it again.
+	//
+	// Example: 0
+	HoldingThrough int64 `json:"holding_through,omitempty"`
+
+	// Max How many at most.
+	//
+	// Example: 32
+	Max int32 `json:"max"`
+
+	// WaitMs How long to wait for the first one.
+	//
+	// Example: 20000
+	WaitMs int64 `json:"wait_ms,omitempty"`
+}
+
+// Pulled The results; empty when the wait ended first, or while the subscription is paused.
+type Pulled struct {
+	// Epoch Epoch of the proofs.
+	//
+	// Example: 1
+	Epoch int64 `json:"epoch"`
+
+	// Items The results in stream order.
+	Items []Delivery `json:"items"`
+
+	// SettledThrough Every selected result up to this number is acknowledged or a dead letter.
+	//
+	// Example: 4700
+	SettledThrough int64 `json:"settled_through"`
 }
 
 // Queue A queue with its limits, exact counters and depth.
@@ -1995,6 +2337,33 @@ type QuotaLimits struct {
 	//
 	// Example: 5000
 	RunningAttemptsMax int64 `json:"running_attempts_max"`
+}
+
+// Redelivery Which numbers will be delivered again.
+type Redelivery struct {
+	// DeadCount Dead letters that remain.
+	//
+	// Example: 0
+	DeadCount int64 `json:"dead_count"`
+
+	// PendingCount Unacknowledged deliveries.
+	//
+	// Example: 12
+	PendingCount int64 `json:"pending_count"`
+
+	// Redelivered Their numbers.
+	Redelivered []int64 `json:"redelivered"`
+}
+
+// RedeliveryRequest Dead letters to deliver again, and why.
+type RedeliveryRequest struct {
+	// Reason Kept in the audit.
+	//
+	// Example: the ledger is open again
+	Reason string `json:"reason"`
+
+	// Seqs Their numbers.
+	Seqs []int64 `json:"seqs"`
 }
 
 // Renewal One lease to extend.
@@ -2946,6 +3315,24 @@ type ScheduleVersionSummary struct {
 // Example: tasks:submit
 type Scope string
 
+// SeekRequest Where to go on, and why.
+type SeekRequest struct {
+	// Reason Kept in the audit.
+	//
+	// Example: the ledger was restored from a backup
+	Reason string `json:"reason"`
+
+	// Seq With SEQUENCE: the first number to look at.
+	//
+	// Example: 1
+	Seq *int64 `json:"seq,omitempty"`
+
+	// To HEAD begins with what is written from now on, FIRST with the oldest result that is kept, SEQUENCE with the number given.
+	//
+	// Example: HEAD
+	To SubscriptionStart `json:"to"`
+}
+
 // SmallPayload Any JSON value, at most 16 KiB and 64 levels. Its bytes are kept exactly.
 //
 // Example: {"line":12}
@@ -3029,6 +3416,179 @@ type StepList struct {
 //
 // Example: ACTIVE
 type StepState string
+
+// Subscription A subscription with its settings, position and exact counters.
+type Subscription struct {
+	// AckTimeoutMs Time to acknowledge.
+	//
+	// Example: 30000
+	AckTimeoutMs int64 `json:"ack_timeout_ms"`
+
+	// CreatedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedAt Time `json:"created_at"`
+
+	// DeadCount Dead letters.
+	//
+	// Example: 0
+	DeadCount int64 `json:"dead_count"`
+
+	// Epoch Rises with every change of the position; proofs hold for one epoch.
+	//
+	// Example: 1
+	Epoch int64 `json:"epoch"`
+
+	// GenerationsMax Deliveries before a dead letter.
+	//
+	// Example: 20
+	GenerationsMax int32 `json:"generations_max"`
+
+	// HeadSeq Last number of the stream.
+	//
+	// Example: 4720
+	HeadSeq int64 `json:"head_seq"`
+
+	// InOrder Whether order is kept.
+	InOrder bool `json:"in_order"`
+
+	// Name Name of a subscription, unique in its application, compared byte by byte.
+	//
+	// Example: ledger
+	Name SubscriptionName `json:"name"`
+
+	// NextSeq First number that was not looked at yet.
+	//
+	// Example: 4712
+	NextSeq int64 `json:"next_seq"`
+
+	// OldestPendingAt Time of the oldest unacknowledged result; absent when there is none.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	OldestPendingAt *time.Time `json:"oldest_pending_at,omitempty"`
+
+	// Paused Nothing is delivered.
+	Paused bool `json:"paused"`
+
+	// PendingCount Deliveries that are unacknowledged.
+	//
+	// Example: 11
+	PendingCount int64 `json:"pending_count"`
+
+	// Queues The selected queues; empty for all of the application.
+	Queues []QueueName `json:"queues"`
+
+	// SelectedCount Results delivered at least once in this epoch.
+	//
+	// Example: 4000
+	SelectedCount int64 `json:"selected_count"`
+
+	// SettledThrough Every selected result up to this number is acknowledged or a dead letter.
+	//
+	// Example: 4700
+	SettledThrough int64 `json:"settled_through"`
+
+	// SubscriptionId Id of the subscription.
+	//
+	// Example: sub_00a1b2c3d4e5f607
+	SubscriptionId string `json:"subscription_id"`
+
+	// Unread Entries of the stream that were not looked at; those of other queues count.
+	//
+	// Example: 9
+	Unread int64 `json:"unread"`
+
+	// Version Rises with every change of settings or position.
+	//
+	// Example: 1
+	Version int64 `json:"version"`
+
+	// Window Most unacknowledged deliveries.
+	//
+	// Example: 256
+	Window int32 `json:"window"`
+}
+
+// SubscriptionDeletion What went.
+type SubscriptionDeletion struct {
+	// DeadCount Dead letters that were dropped.
+	//
+	// Example: 0
+	DeadCount int64 `json:"dead_count"`
+
+	// PendingCount Unacknowledged deliveries that were dropped.
+	//
+	// Example: 0
+	PendingCount int64 `json:"pending_count"`
+
+	// SubscriptionId Id of the subscription.
+	//
+	// Example: sub_00a1b2c3d4e5f607
+	SubscriptionId string `json:"subscription_id"`
+}
+
+// SubscriptionList A page of subscriptions by name.
+type SubscriptionList struct {
+	// Items The page.
+	Items []Subscription `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// SubscriptionName Name of a subscription, unique in its application, compared byte by byte.
+//
+// Example: ledger
+type SubscriptionName = string
+
+// SubscriptionSettings Settings of a subscription. Creating and changing are the same request.
+type SubscriptionSettings struct {
+	// AckTimeoutMs How long a delivery waits for its acknowledgement before it is delivered again.
+	//
+	// Example: 30000
+	AckTimeoutMs *int64 `json:"ack_timeout_ms,omitempty"`
+
+	// ExpectedVersion Version the caller read; 0 means that the subscription must not exist yet. Left out: whatever is there is changed.
+	//
+	// Example: 1
+	ExpectedVersion *int64 `json:"expected_version,omitempty"`
+
+	// GenerationsMax How often a result is delivered before it becomes a dead letter.
+	//
+	// Example: 20
+	GenerationsMax *int32 `json:"generations_max,omitempty"`
+
+	// InOrder Nothing is delivered while something earlier is unacknowledged, except to the consumer that holds it. false: several consumers share the work in any order. Fixed at creation.
+	InOrder *bool `json:"in_order,omitempty"`
+
+	// Paused Nothing is delivered; acknowledgements are still taken.
+	Paused bool `json:"paused,omitempty"`
+
+	// Queues Queues whose results are delivered; left out: all of the application, also future ones. Fixed at creation.
+	Queues []QueueName `json:"queues,omitempty"`
+
+	// Start HEAD begins with what is written from now on, FIRST with the oldest result that is kept, SEQUENCE with the number given.
+	//
+	// Example: HEAD
+	Start *SubscriptionStart `json:"start,omitempty"`
+
+	// StartSeq With SEQUENCE: the first number to look at.
+	//
+	// Example: 1
+	StartSeq *int64 `json:"start_seq,omitempty"`
+
+	// Window Most deliveries that are unacknowledged at the same time.
+	//
+	// Example: 256
+	Window *int32 `json:"window,omitempty"`
+}
+
+// SubscriptionStart HEAD begins with what is written from now on, FIRST with the oldest result that is kept, SEQUENCE with the number given.
+//
+// Example: HEAD
+type SubscriptionStart string
 
 // Task A task with its frozen rules and input.
 type Task struct {
@@ -4034,6 +4594,11 @@ type StateFilterParam = TaskState
 // SubjectParam defines model for SubjectParam.
 type SubjectParam = string
 
+// SubscriptionParam Name of a subscription, unique in its application, compared byte by byte.
+//
+// Example: ledger
+type SubscriptionParam = SubscriptionName
+
 // TaskIdParam Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
 //
 // Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
@@ -4196,6 +4761,24 @@ type ListScheduleVersionsParams struct {
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListSubscriptionsParams defines parameters for ListSubscriptions.
+type ListSubscriptionsParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListDeadLettersParams defines parameters for ListDeadLetters.
+type ListDeadLettersParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // SubmitTaskBatchParams defines parameters for SubmitTaskBatch.
 type SubmitTaskBatchParams struct {
 	// Traceparent W3C trace context, handed to the worker with the task. One that is not valid is ignored, as the standard demands.
@@ -4343,6 +4926,24 @@ type ResumeScheduleJSONRequestBody = ScheduleResume
 // TriggerScheduleJSONRequestBody defines body for TriggerSchedule for application/json ContentType.
 type TriggerScheduleJSONRequestBody = ScheduleTriggerRequest
 
+// PutSubscriptionJSONRequestBody defines body for PutSubscription for application/json ContentType.
+type PutSubscriptionJSONRequestBody = SubscriptionSettings
+
+// AckDeliveriesJSONRequestBody defines body for AckDeliveries for application/json ContentType.
+type AckDeliveriesJSONRequestBody = AckBatch
+
+// NackDeliveriesJSONRequestBody defines body for NackDeliveries for application/json ContentType.
+type NackDeliveriesJSONRequestBody = NackBatch
+
+// PullSubscriptionJSONRequestBody defines body for PullSubscription for application/json ContentType.
+type PullSubscriptionJSONRequestBody = PullRequest
+
+// RedeliverDeadLettersJSONRequestBody defines body for RedeliverDeadLetters for application/json ContentType.
+type RedeliverDeadLettersJSONRequestBody = RedeliveryRequest
+
+// SeekSubscriptionJSONRequestBody defines body for SeekSubscription for application/json ContentType.
+type SeekSubscriptionJSONRequestBody = SeekRequest
+
 // SubmitTaskBatchJSONRequestBody defines body for SubmitTaskBatch for application/json ContentType.
 type SubmitTaskBatchJSONRequestBody = TaskBatch
 
@@ -4471,6 +5072,36 @@ type ServerInterface interface {
 	// GetScheduleVersion Get a version of a schedule
 	// (GET /v1/schedules/{name}/versions/{version})
 	GetScheduleVersion(ctx echo.Context, name ScheduleNameParam, version ScheduleVersionParam) error
+	// ListSubscriptions List subscriptions
+	// (GET /v1/subscriptions)
+	ListSubscriptions(ctx echo.Context, params ListSubscriptionsParams) error
+	// DeleteSubscription Delete a subscription
+	// (DELETE /v1/subscriptions/{subscription})
+	DeleteSubscription(ctx echo.Context, subscription SubscriptionParam) error
+	// GetSubscription Get a subscription
+	// (GET /v1/subscriptions/{subscription})
+	GetSubscription(ctx echo.Context, subscription SubscriptionParam) error
+	// PutSubscription Create or change a subscription
+	// (PUT /v1/subscriptions/{subscription})
+	PutSubscription(ctx echo.Context, subscription SubscriptionParam) error
+	// AckDeliveries Acknowledge deliveries
+	// (POST /v1/subscriptions/{subscription}/acks)
+	AckDeliveries(ctx echo.Context, subscription SubscriptionParam) error
+	// ListDeadLetters List dead letters
+	// (GET /v1/subscriptions/{subscription}/dead-letters)
+	ListDeadLetters(ctx echo.Context, subscription SubscriptionParam, params ListDeadLettersParams) error
+	// NackDeliveries Refuse deliveries
+	// (POST /v1/subscriptions/{subscription}/nacks)
+	NackDeliveries(ctx echo.Context, subscription SubscriptionParam) error
+	// PullSubscription Pull results
+	// (POST /v1/subscriptions/{subscription}/pull)
+	PullSubscription(ctx echo.Context, subscription SubscriptionParam) error
+	// RedeliverDeadLetters Redeliver dead letters
+	// (POST /v1/subscriptions/{subscription}/redeliveries)
+	RedeliverDeadLetters(ctx echo.Context, subscription SubscriptionParam) error
+	// SeekSubscription Change the position
+	// (POST /v1/subscriptions/{subscription}/seek)
+	SeekSubscription(ctx echo.Context, subscription SubscriptionParam) error
 	// SubmitTaskBatch Submit up to 32 tasks
 	// (POST /v1/task-batches)
 	SubmitTaskBatch(ctx echo.Context, params SubmitTaskBatchParams) error
@@ -5236,6 +5867,191 @@ func (w *ServerInterfaceWrapper) GetScheduleVersion(ctx echo.Context) error {
 	return err
 }
 
+// ListSubscriptions converts echo context to params.
+func (w *ServerInterfaceWrapper) ListSubscriptions(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSubscriptionsParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListSubscriptions(ctx, params)
+	return err
+}
+
+// DeleteSubscription converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteSubscription(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteSubscription(ctx, subscription)
+	return err
+}
+
+// GetSubscription converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSubscription(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSubscription(ctx, subscription)
+	return err
+}
+
+// PutSubscription converts echo context to params.
+func (w *ServerInterfaceWrapper) PutSubscription(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutSubscription(ctx, subscription)
+	return err
+}
+
+// AckDeliveries converts echo context to params.
+func (w *ServerInterfaceWrapper) AckDeliveries(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AckDeliveries(ctx, subscription)
+	return err
+}
+
+// ListDeadLetters converts echo context to params.
+func (w *ServerInterfaceWrapper) ListDeadLetters(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDeadLettersParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListDeadLetters(ctx, subscription, params)
+	return err
+}
+
+// NackDeliveries converts echo context to params.
+func (w *ServerInterfaceWrapper) NackDeliveries(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.NackDeliveries(ctx, subscription)
+	return err
+}
+
+// PullSubscription converts echo context to params.
+func (w *ServerInterfaceWrapper) PullSubscription(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PullSubscription(ctx, subscription)
+	return err
+}
+
+// RedeliverDeadLetters converts echo context to params.
+func (w *ServerInterfaceWrapper) RedeliverDeadLetters(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.RedeliverDeadLetters(ctx, subscription)
+	return err
+}
+
+// SeekSubscription converts echo context to params.
+func (w *ServerInterfaceWrapper) SeekSubscription(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SeekSubscription(ctx, subscription)
+	return err
+}
+
 // SubmitTaskBatch converts echo context to params.
 func (w *ServerInterfaceWrapper) SubmitTaskBatch(ctx echo.Context) error {
 	var err error
@@ -5874,6 +6690,16 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/schedules/:name/trigger", wrapper.TriggerSchedule, options.OperationMiddlewares["triggerSchedule"]...)
 	router.POST(options.BaseURL+"/v1/schedules/:name/backfill", wrapper.BackfillSchedule, options.OperationMiddlewares["backfillSchedule"]...)
 	router.POST(options.BaseURL+"/v1/schedule-previews", wrapper.PreviewSchedule, options.OperationMiddlewares["previewSchedule"]...)
+	router.GET(options.BaseURL+"/v1/subscriptions", wrapper.ListSubscriptions, options.OperationMiddlewares["listSubscriptions"]...)
+	router.DELETE(options.BaseURL+"/v1/subscriptions/:subscription", wrapper.DeleteSubscription, options.OperationMiddlewares["deleteSubscription"]...)
+	router.GET(options.BaseURL+"/v1/subscriptions/:subscription", wrapper.GetSubscription, options.OperationMiddlewares["getSubscription"]...)
+	router.PUT(options.BaseURL+"/v1/subscriptions/:subscription", wrapper.PutSubscription, options.OperationMiddlewares["putSubscription"]...)
+	router.POST(options.BaseURL+"/v1/subscriptions/:subscription/pull", wrapper.PullSubscription, options.OperationMiddlewares["pullSubscription"]...)
+	router.POST(options.BaseURL+"/v1/subscriptions/:subscription/acks", wrapper.AckDeliveries, options.OperationMiddlewares["ackDeliveries"]...)
+	router.POST(options.BaseURL+"/v1/subscriptions/:subscription/nacks", wrapper.NackDeliveries, options.OperationMiddlewares["nackDeliveries"]...)
+	router.POST(options.BaseURL+"/v1/subscriptions/:subscription/seek", wrapper.SeekSubscription, options.OperationMiddlewares["seekSubscription"]...)
+	router.GET(options.BaseURL+"/v1/subscriptions/:subscription/dead-letters", wrapper.ListDeadLetters, options.OperationMiddlewares["listDeadLetters"]...)
+	router.POST(options.BaseURL+"/v1/subscriptions/:subscription/redeliveries", wrapper.RedeliverDeadLetters, options.OperationMiddlewares["redeliverDeadLetters"]...)
 	router.GET(options.BaseURL+"/v1/admin/applications", wrapper.ListApplications, options.OperationMiddlewares["listApplications"]...)
 	router.POST(options.BaseURL+"/v1/admin/applications", wrapper.CreateApplication, options.OperationMiddlewares["createApplication"]...)
 	router.GET(options.BaseURL+"/v1/admin/applications/:application_id/quota", wrapper.GetQuota, options.OperationMiddlewares["getQuota"]...)
@@ -11153,6 +11979,1701 @@ func (response GetScheduleVersion503ApplicationProblemPlusJSONResponse) VisitGet
 	return err
 }
 
+type ListSubscriptionsRequestObject struct {
+	Params ListSubscriptionsParams
+}
+
+type ListSubscriptionsResponseObject interface {
+	VisitListSubscriptionsResponse(w http.ResponseWriter) error
+}
+
+type ListSubscriptions200JSONResponse SubscriptionList
+
+func (response ListSubscriptions200JSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptions400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListSubscriptions400ApplicationProblemPlusJSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptions401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListSubscriptions401ApplicationProblemPlusJSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptions403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListSubscriptions403ApplicationProblemPlusJSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptions404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListSubscriptions404ApplicationProblemPlusJSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptions429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListSubscriptions429ApplicationProblemPlusJSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptions500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListSubscriptions500ApplicationProblemPlusJSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListSubscriptions503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListSubscriptions503ApplicationProblemPlusJSONResponse) VisitListSubscriptionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscriptionRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+}
+
+type DeleteSubscriptionResponseObject interface {
+	VisitDeleteSubscriptionResponse(w http.ResponseWriter) error
+}
+
+type DeleteSubscription200JSONResponse SubscriptionDeletion
+
+func (response DeleteSubscription200JSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscription400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSubscription400ApplicationProblemPlusJSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscription401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSubscription401ApplicationProblemPlusJSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscription403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSubscription403ApplicationProblemPlusJSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscription404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSubscription404ApplicationProblemPlusJSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscription429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSubscription429ApplicationProblemPlusJSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscription500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSubscription500ApplicationProblemPlusJSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSubscription503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response DeleteSubscription503ApplicationProblemPlusJSONResponse) VisitDeleteSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubscriptionRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+}
+
+type GetSubscriptionResponseObject interface {
+	VisitGetSubscriptionResponse(w http.ResponseWriter) error
+}
+
+type GetSubscription200JSONResponse Subscription
+
+func (response GetSubscription200JSONResponse) VisitGetSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubscription400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetSubscription400ApplicationProblemPlusJSONResponse) VisitGetSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubscription401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response GetSubscription401ApplicationProblemPlusJSONResponse) VisitGetSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubscription403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetSubscription403ApplicationProblemPlusJSONResponse) VisitGetSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubscription404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetSubscription404ApplicationProblemPlusJSONResponse) VisitGetSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubscription429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response GetSubscription429ApplicationProblemPlusJSONResponse) VisitGetSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubscription500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response GetSubscription500ApplicationProblemPlusJSONResponse) VisitGetSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSubscription503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetSubscription503ApplicationProblemPlusJSONResponse) VisitGetSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscriptionRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+	Body         *PutSubscriptionJSONRequestBody
+}
+
+type PutSubscriptionResponseObject interface {
+	VisitPutSubscriptionResponse(w http.ResponseWriter) error
+}
+
+type PutSubscription200JSONResponse Subscription
+
+func (response PutSubscription200JSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription400ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription401ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription403ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription404ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription409ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription413ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription415ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription422ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription429ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription500ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutSubscription503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PutSubscription503ApplicationProblemPlusJSONResponse) VisitPutSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveriesRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+	Body         *AckDeliveriesJSONRequestBody
+}
+
+type AckDeliveriesResponseObject interface {
+	VisitAckDeliveriesResponse(w http.ResponseWriter) error
+}
+
+type AckDeliveries200JSONResponse DeliveryOutcomes
+
+func (response AckDeliveries200JSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveries400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response AckDeliveries400ApplicationProblemPlusJSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveries401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response AckDeliveries401ApplicationProblemPlusJSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveries403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response AckDeliveries403ApplicationProblemPlusJSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveries404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response AckDeliveries404ApplicationProblemPlusJSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveries413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response AckDeliveries413ApplicationProblemPlusJSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveries415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response AckDeliveries415ApplicationProblemPlusJSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveries429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response AckDeliveries429ApplicationProblemPlusJSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveries500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response AckDeliveries500ApplicationProblemPlusJSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AckDeliveries503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response AckDeliveries503ApplicationProblemPlusJSONResponse) VisitAckDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLettersRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+	Params       ListDeadLettersParams
+}
+
+type ListDeadLettersResponseObject interface {
+	VisitListDeadLettersResponse(w http.ResponseWriter) error
+}
+
+type ListDeadLetters200JSONResponse DeadLetterList
+
+func (response ListDeadLetters200JSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLetters400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListDeadLetters400ApplicationProblemPlusJSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLetters401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListDeadLetters401ApplicationProblemPlusJSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLetters403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListDeadLetters403ApplicationProblemPlusJSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLetters404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListDeadLetters404ApplicationProblemPlusJSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLetters429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListDeadLetters429ApplicationProblemPlusJSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLetters500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListDeadLetters500ApplicationProblemPlusJSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDeadLetters503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListDeadLetters503ApplicationProblemPlusJSONResponse) VisitListDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveriesRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+	Body         *NackDeliveriesJSONRequestBody
+}
+
+type NackDeliveriesResponseObject interface {
+	VisitNackDeliveriesResponse(w http.ResponseWriter) error
+}
+
+type NackDeliveries200JSONResponse DeliveryOutcomes
+
+func (response NackDeliveries200JSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveries400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response NackDeliveries400ApplicationProblemPlusJSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveries401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response NackDeliveries401ApplicationProblemPlusJSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveries403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response NackDeliveries403ApplicationProblemPlusJSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveries404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response NackDeliveries404ApplicationProblemPlusJSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveries413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response NackDeliveries413ApplicationProblemPlusJSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveries415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response NackDeliveries415ApplicationProblemPlusJSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveries429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response NackDeliveries429ApplicationProblemPlusJSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveries500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response NackDeliveries500ApplicationProblemPlusJSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type NackDeliveries503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response NackDeliveries503ApplicationProblemPlusJSONResponse) VisitNackDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscriptionRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+	Body         *PullSubscriptionJSONRequestBody
+}
+
+type PullSubscriptionResponseObject interface {
+	VisitPullSubscriptionResponse(w http.ResponseWriter) error
+}
+
+type PullSubscription200JSONResponse Pulled
+
+func (response PullSubscription200JSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription400ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription401ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription403ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription404ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription409ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription413ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription415ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription429ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription500ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PullSubscription503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PullSubscription503ApplicationProblemPlusJSONResponse) VisitPullSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLettersRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+	Body         *RedeliverDeadLettersJSONRequestBody
+}
+
+type RedeliverDeadLettersResponseObject interface {
+	VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error
+}
+
+type RedeliverDeadLetters200JSONResponse Redelivery
+
+func (response RedeliverDeadLetters200JSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters400ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters401ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters403ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters404ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters409ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters413ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters415ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters429ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters500ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverDeadLetters503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response RedeliverDeadLetters503ApplicationProblemPlusJSONResponse) VisitRedeliverDeadLettersResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscriptionRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+	Body         *SeekSubscriptionJSONRequestBody
+}
+
+type SeekSubscriptionResponseObject interface {
+	VisitSeekSubscriptionResponse(w http.ResponseWriter) error
+}
+
+type SeekSubscription200JSONResponse Subscription
+
+func (response SeekSubscription200JSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription400ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription401ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription403ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription404ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription409ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription413ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription415ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription422ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription429ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription500ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SeekSubscription503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SeekSubscription503ApplicationProblemPlusJSONResponse) VisitSeekSubscriptionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SubmitTaskBatchRequestObject struct {
 	Params SubmitTaskBatchParams
 	Body   *SubmitTaskBatchJSONRequestBody
@@ -14587,6 +17108,36 @@ type StrictServerInterface interface {
 	// GetScheduleVersion Get a version of a schedule
 	// (GET /v1/schedules/{name}/versions/{version})
 	GetScheduleVersion(ctx context.Context, request GetScheduleVersionRequestObject) (GetScheduleVersionResponseObject, error)
+	// ListSubscriptions List subscriptions
+	// (GET /v1/subscriptions)
+	ListSubscriptions(ctx context.Context, request ListSubscriptionsRequestObject) (ListSubscriptionsResponseObject, error)
+	// DeleteSubscription Delete a subscription
+	// (DELETE /v1/subscriptions/{subscription})
+	DeleteSubscription(ctx context.Context, request DeleteSubscriptionRequestObject) (DeleteSubscriptionResponseObject, error)
+	// GetSubscription Get a subscription
+	// (GET /v1/subscriptions/{subscription})
+	GetSubscription(ctx context.Context, request GetSubscriptionRequestObject) (GetSubscriptionResponseObject, error)
+	// PutSubscription Create or change a subscription
+	// (PUT /v1/subscriptions/{subscription})
+	PutSubscription(ctx context.Context, request PutSubscriptionRequestObject) (PutSubscriptionResponseObject, error)
+	// AckDeliveries Acknowledge deliveries
+	// (POST /v1/subscriptions/{subscription}/acks)
+	AckDeliveries(ctx context.Context, request AckDeliveriesRequestObject) (AckDeliveriesResponseObject, error)
+	// ListDeadLetters List dead letters
+	// (GET /v1/subscriptions/{subscription}/dead-letters)
+	ListDeadLetters(ctx context.Context, request ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error)
+	// NackDeliveries Refuse deliveries
+	// (POST /v1/subscriptions/{subscription}/nacks)
+	NackDeliveries(ctx context.Context, request NackDeliveriesRequestObject) (NackDeliveriesResponseObject, error)
+	// PullSubscription Pull results
+	// (POST /v1/subscriptions/{subscription}/pull)
+	PullSubscription(ctx context.Context, request PullSubscriptionRequestObject) (PullSubscriptionResponseObject, error)
+	// RedeliverDeadLetters Redeliver dead letters
+	// (POST /v1/subscriptions/{subscription}/redeliveries)
+	RedeliverDeadLetters(ctx context.Context, request RedeliverDeadLettersRequestObject) (RedeliverDeadLettersResponseObject, error)
+	// SeekSubscription Change the position
+	// (POST /v1/subscriptions/{subscription}/seek)
+	SeekSubscription(ctx context.Context, request SeekSubscriptionRequestObject) (SeekSubscriptionResponseObject, error)
 	// SubmitTaskBatch Submit up to 32 tasks
 	// (POST /v1/task-batches)
 	SubmitTaskBatch(ctx context.Context, request SubmitTaskBatchRequestObject) (SubmitTaskBatchResponseObject, error)
@@ -15918,6 +18469,395 @@ func (sh *strictHandler) GetScheduleVersion(ctx echo.Context, name ScheduleNameP
 		return err
 	} else if validResponse, ok := response.(GetScheduleVersionResponseObject); ok {
 		return validResponse.VisitGetScheduleVersionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSubscriptions operation middleware
+func (sh *strictHandler) ListSubscriptions(ctx echo.Context, params ListSubscriptionsParams) error {
+	var request ListSubscriptionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSubscriptions(ctx.Request().Context(), request.(ListSubscriptionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSubscriptions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSubscriptionsResponseObject); ok {
+		return validResponse.VisitListSubscriptionsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteSubscription operation middleware
+func (sh *strictHandler) DeleteSubscription(ctx echo.Context, subscription SubscriptionParam) error {
+	var request DeleteSubscriptionRequestObject
+
+	request.Subscription = subscription
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSubscription(ctx.Request().Context(), request.(DeleteSubscriptionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSubscription")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteSubscriptionResponseObject); ok {
+		return validResponse.VisitDeleteSubscriptionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSubscription operation middleware
+func (sh *strictHandler) GetSubscription(ctx echo.Context, subscription SubscriptionParam) error {
+	var request GetSubscriptionRequestObject
+
+	request.Subscription = subscription
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSubscription(ctx.Request().Context(), request.(GetSubscriptionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSubscription")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSubscriptionResponseObject); ok {
+		return validResponse.VisitGetSubscriptionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutSubscription operation middleware
+func (sh *strictHandler) PutSubscription(ctx echo.Context, subscription SubscriptionParam) error {
+	var request PutSubscriptionRequestObject
+
+	request.Subscription = subscription
+
+	var body PutSubscriptionJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutSubscription(ctx.Request().Context(), request.(PutSubscriptionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutSubscription")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutSubscriptionResponseObject); ok {
+		return validResponse.VisitPutSubscriptionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AckDeliveries operation middleware
+func (sh *strictHandler) AckDeliveries(ctx echo.Context, subscription SubscriptionParam) error {
+	var request AckDeliveriesRequestObject
+
+	request.Subscription = subscription
+
+	var body AckDeliveriesJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AckDeliveries(ctx.Request().Context(), request.(AckDeliveriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AckDeliveries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AckDeliveriesResponseObject); ok {
+		return validResponse.VisitAckDeliveriesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListDeadLetters operation middleware
+func (sh *strictHandler) ListDeadLetters(ctx echo.Context, subscription SubscriptionParam, params ListDeadLettersParams) error {
+	var request ListDeadLettersRequestObject
+
+	request.Subscription = subscription
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDeadLetters(ctx.Request().Context(), request.(ListDeadLettersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDeadLetters")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListDeadLettersResponseObject); ok {
+		return validResponse.VisitListDeadLettersResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// NackDeliveries operation middleware
+func (sh *strictHandler) NackDeliveries(ctx echo.Context, subscription SubscriptionParam) error {
+	var request NackDeliveriesRequestObject
+
+	request.Subscription = subscription
+
+	var body NackDeliveriesJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.NackDeliveries(ctx.Request().Context(), request.(NackDeliveriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "NackDeliveries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(NackDeliveriesResponseObject); ok {
+		return validResponse.VisitNackDeliveriesResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PullSubscription operation middleware
+func (sh *strictHandler) PullSubscription(ctx echo.Context, subscription SubscriptionParam) error {
+	var request PullSubscriptionRequestObject
+
+	request.Subscription = subscription
+
+	var body PullSubscriptionJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PullSubscription(ctx.Request().Context(), request.(PullSubscriptionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PullSubscription")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PullSubscriptionResponseObject); ok {
+		return validResponse.VisitPullSubscriptionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RedeliverDeadLetters operation middleware
+func (sh *strictHandler) RedeliverDeadLetters(ctx echo.Context, subscription SubscriptionParam) error {
+	var request RedeliverDeadLettersRequestObject
+
+	request.Subscription = subscription
+
+	var body RedeliverDeadLettersJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RedeliverDeadLetters(ctx.Request().Context(), request.(RedeliverDeadLettersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RedeliverDeadLetters")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RedeliverDeadLettersResponseObject); ok {
+		return validResponse.VisitRedeliverDeadLettersResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SeekSubscription operation middleware
+func (sh *strictHandler) SeekSubscription(ctx echo.Context, subscription SubscriptionParam) error {
+	var request SeekSubscriptionRequestObject
+
+	request.Subscription = subscription
+
+	var body SeekSubscriptionJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SeekSubscription(ctx.Request().Context(), request.(SeekSubscriptionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SeekSubscription")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SeekSubscriptionResponseObject); ok {
+		return validResponse.VisitSeekSubscriptionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
