@@ -352,6 +352,56 @@ CREATE TABLE `stream_head` (
   `last_hash` binary(32) NOT NULL COMMENT "最近一条结果的链接摘要；尚无结果时为全零",
   PRIMARY KEY (`namespace_id`)
 ) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "结果流行锁：事务最后锁定，分配无空洞的提交序号";
+-- Create "subscription" table
+CREATE TABLE `subscription` (
+  `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
+  `subscription_id` bigint unsigned NOT NULL COMMENT "随机63位订阅编号，命名空间内唯一；同名重建后编号不同",
+  `application_id` bigint unsigned NOT NULL COMMENT "所属应用编号，只交付该应用队列的结果",
+  `name` varbinary(64) NOT NULL COMMENT "订阅名称，应用内唯一，精确字节比较",
+  `queue_ids` varbinary(512) NOT NULL COMMENT "选中的队列编号，每个8字节大端并升序排列，创建后不变；空串表示应用的全部队列，含以后新建的",
+  `in_order` tinyint unsigned NOT NULL COMMENT "1表示严格按序：较早的交付未确认时不越过它；0表示可并行消费。创建后不变",
+  `paused` tinyint unsigned NOT NULL COMMENT "1表示暂停领取，仍接受确认；0为正常",
+  `window_max` smallint unsigned NOT NULL COMMENT "同时未确认的交付数上限，个；达到后不再读取新结果",
+  `ack_timeout_ms` int unsigned NOT NULL COMMENT "交付后等待确认的时长，毫秒；超过即可用更高代次重新交付",
+  `generations_max` smallint unsigned NOT NULL COMMENT "交付次数预算，次；用尽仍未确认则转入死信，主动归还的不计入",
+  `epoch` int unsigned NOT NULL COMMENT "位置纪元，每次改变读取位置加一，旧纪元的交付证明随之失效",
+  `next_seq` bigint unsigned NOT NULL COMMENT "下一条尚未读取的结果流序号，小于它的结果均已判定是否选中",
+  `last_hash` binary(32) NULL COMMENT "序号next_seq减一的链接摘要，读取时据此核对结果流连续；空值表示从最早保留处开始、尚无可核对的前一条",
+  `last_seq` bigint unsigned NOT NULL COMMENT "最近一条被选中结果的序号；0表示本纪元尚未选中任何结果",
+  `selected_count` bigint unsigned NOT NULL COMMENT "本纪元选中的结果数，条；用于与结果流逐条核对无遗漏",
+  `pending_count` bigint NOT NULL COMMENT "未确认交付数，个，必须等于交付行数；重复确认不再扣减",
+  `dead_count` bigint NOT NULL COMMENT "死信数，个，必须等于死信行数",
+  `secret` binary(32) NOT NULL COMMENT "随机密钥，仅用于推导交付证明，不出现在任何接口",
+  `version` int unsigned NOT NULL COMMENT "设置的乐观版本，每次修改设置或位置加一；消费不影响",
+  `created_at` datetime(6) NOT NULL COMMENT "创建时刻，数据库时钟UTC微秒",
+  PRIMARY KEY (`namespace_id`, `subscription_id`),
+  UNIQUE INDEX `subscription_name` (`namespace_id`, `application_id`, `name`),
+  CONSTRAINT `subscription_dead_count` CHECK (`dead_count` >= 0),
+  CONSTRAINT `subscription_pending_count` CHECK (`pending_count` >= 0)
+) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "结果订阅：读取位置、设置与精确计数；消费先锁本行再锁交付，生产者从不锁定";
+-- Create "subscription_dead_letter" table
+CREATE TABLE `subscription_dead_letter` (
+  `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
+  `subscription_id` bigint unsigned NOT NULL COMMENT "所属订阅编号",
+  `seq` bigint unsigned NOT NULL COMMENT "结果流序号",
+  `previous_seq` bigint unsigned NOT NULL COMMENT "本订阅前一条选中结果的序号，恢复交付时沿用",
+  `generation` int unsigned NOT NULL COMMENT "最后一次交付的代次，其证明仍可确认",
+  `dead_at` datetime(6) NOT NULL COMMENT "转入死信的时刻，数据库时钟UTC微秒",
+  `reason` varbinary(255) NULL COMMENT "最后一次拒绝的原因，供人阅读；空值表示因超时未确认",
+  PRIMARY KEY (`namespace_id`, `subscription_id`, `seq`)
+) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "死信：交付次数用尽仍未确认的结果，等待人工恢复或迟到的确认";
+-- Create "subscription_delivery" table
+CREATE TABLE `subscription_delivery` (
+  `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
+  `subscription_id` bigint unsigned NOT NULL COMMENT "所属订阅编号",
+  `seq` bigint unsigned NOT NULL COMMENT "结果流序号，交付按此升序",
+  `previous_seq` bigint unsigned NOT NULL COMMENT "本订阅前一条选中结果的序号，消费者据此发现缺失；0表示本纪元的第一条",
+  `generation` int unsigned NOT NULL COMMENT "交付代次，从1起每次重新交付加一；只有最近代次可以确认",
+  `tries` smallint unsigned NOT NULL COMMENT "已消耗的交付次数，次；从死信恢复时清零",
+  `holder` bigint unsigned NOT NULL COMMENT "持有者名称摘要的前8字节，仅用于同一消费者续取；0表示无人持有（已拒绝或归还）",
+  `due_at` datetime(6) NOT NULL COMMENT "可以重新交付的时刻UTC微秒：有持有者时为确认期限，无持有者时为拒绝要求的等待结束",
+  PRIMARY KEY (`namespace_id`, `subscription_id`, `seq`)
+) CHARSET utf8mb4 COLLATE utf8mb4_bin COMMENT "未确认的交付：首次交付时写入，确认后删除，行数不超过订阅窗口与恢复的死信之和";
 -- Create "task" table
 CREATE TABLE `task` (
   `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
