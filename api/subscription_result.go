@@ -20,7 +20,7 @@ type results struct {
 // pulled is the answer of a pull. A failure here leaves the deliveries with the consumer's name; asking again, it is
 // handed them again.
 func (s *Server) pulled(ctx context.Context, p *pull) (httpapi.Pulled, error) {
-	out := httpapi.Pulled{Items: []httpapi.Delivery{}, Epoch: int64(p.after.Epoch), SettledThrough: p.settled}
+	out := httpapi.Pulled{Items: []httpapi.Delivery{}, Epoch: int64(p.after.Epoch), InOrder: p.after.InOrder, SettledThrough: p.settled}
 	if len(p.answer.Out) == 0 {
 		return out, nil
 	}

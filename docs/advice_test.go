@@ -37,6 +37,13 @@ var advice = map[string]struct{ cause, fix string }{
 	"application_disabled": {"An administrator disabled the application.", "Ask the administrator."},
 	"namespace_disabled":   {"An administrator disabled the namespace.", "Ask the administrator."},
 
+	"subscription_not_found":     {"No subscription of this name in the key's application.", "List the subscriptions."},
+	"subscription_fixed":         {"Queues and order of a subscription hold from its creation on.", "Make another subscription."},
+	"subscription_active":        {"The position may change only while the subscription is paused.", "Pause it, wait for its consumers, seek, resume."},
+	"deliveries_held":            {"A consumer still holds a delivery whose time has not ended.", "Wait for the acknowledgement or the end of its time."},
+	"window_full":                {"The dead letters do not fit into the window.", "Acknowledge some, name fewer, or widen the window."},
+	"sequence_unavailable":       {"The number is not written yet or no longer kept.", "Start at `FIRST` or `HEAD`."},
+	"stream_broken":              {"An entry between the last one read and the next one kept is missing or was changed.", "Find out why; then seek to a number that is there. What lies between is lost to this subscription."},
 	"route_not_found":            {"No operation has this path.", "See the [operations](README.md)."},
 	"task_not_found":             {"No such task in the caller's application. Another namespace's task answers the same.", "Check the id and the key."},
 	"review_not_found":           {"Nobody has decided about the task.", "Read the task; only NEEDS_REVIEW has something to decide."},

@@ -1840,6 +1840,9 @@ type Pulled struct {
 	// Example: 1
 	Epoch int64 `json:"epoch"`
 
+	// InOrder Whether the subscription keeps order.
+	InOrder bool `json:"in_order"`
+
 	// Items The results in stream order.
 	Items []Delivery `json:"items"`
 
