@@ -230,11 +230,9 @@ func TestACallerThatGoesAwayLosesNothing(t *testing.T) {
 			must(t, err)
 		}
 	}
-	w.settled("state = 2", 0)
-	var used int
-	must(t, w.db.QueryRow("SELECT COALESCE(SUM(attempts_used), 0) FROM open_task").Scan(&used))
-	if open := w.rows("open_task"); open != rounds-delivered || used != 0 {
-		t.Errorf("%d delivered, %d waiting of %d; attempts used %d", delivered, open, rounds, used)
+	w.settled("(state = 2 OR attempts_used > 0)", 0)
+	if open := w.rows("open_task"); open != rounds-delivered {
+		t.Errorf("%d delivered, %d waiting of %d", delivered, open, rounds)
 	}
 	w.exact()
 	t.Logf("%d callers left: %d tasks delivered, %d came back", rounds, delivered, rounds-delivered)
@@ -244,7 +242,7 @@ func TestACallerThatGoesAwayLosesNothing(t *testing.T) {
 func (w *world) settled(where string, want int) {
 	w.Helper()
 	var n int
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		must(w, w.db.QueryRow("SELECT COUNT(*) FROM open_task WHERE namespace_id = ? AND "+where, w.ns).Scan(&n))
 		if n == want {
 			return

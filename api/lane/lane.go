@@ -222,7 +222,11 @@ func (l *Lane) take() *group {
 	l.mu.Lock()
 	n := 0
 	for n < len(l.queue) && g.fits(l.queue[n]) {
-		g.add(l.queue[n])
+		if it := l.queue[n]; it.left() && it.onlyClaims() {
+			close(it.done) // nobody would take what it is given
+		} else {
+			g.add(it)
+		}
 		n++
 	}
 	l.queue = l.queue[n:]

@@ -28,30 +28,39 @@ func fill(t *testing.T, d *dbtest.DB) {
 	conn, err := d.Conn(ctx)
 	must(t, err)
 	defer conn.Close()
+	exec := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := conn.ExecContext(ctx, statement, args...); err != nil {
+			t.Fatalf("%.80s: %v", statement, err)
+		}
+	}
 	for _, statement := range []string{
 		"SET SESSION cte_max_recursion_depth = 1000000, foreign_key_checks = 0, unique_checks = 0",
 		"CREATE TEMPORARY TABLE n (i INT PRIMARY KEY)",
 		fmt.Sprintf("INSERT INTO n WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i FROM c", planTasks),
+	} {
+		exec(statement)
+	}
+	for first := 1; first <= planTasks; first += planTasks / 20 { // no statement runs into the read timeout of a slow machine
 		// of a thousand: 600 wait, 200 are delayed, 20 run, 100 are parked, 50 gated, 30 wait for a person long after their deadline
-		`INSERT INTO open_task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held,
+		exec(`INSERT INTO open_task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held,
 			handler_hash, attempt_timeout_ms, input_bytes, available_at, deadline_at, started_at, lease_until, token, resource_key)
 		 SELECT 1, UNHEX(LPAD(HEX(i), 32, '0')), 1, 1 + i % 10, s, 1, i % 10, 0, 0, 3, 1, 0, s = 2, 100 + i % 2, 60000, 10,
 			NOW(6) + INTERVAL IF(s = 3, 3600, 0) SECOND - INTERVAL i % 86400 * (s <> 3) SECOND,
 			NOW(6) + INTERVAL IF(s = 6, -86400, 86400) SECOND + INTERVAL i % 3600 SECOND,
 			IF(s = 2, NOW(6), NULL), IF(s = 2, NOW(6) + INTERVAL i % 600 SECOND, NULL), IF(s = 2, UNHEX(LPAD(HEX(i), 32, '0')), NULL), IF(s = 4, CONCAT('key', i % 50), NULL)
-		 FROM (SELECT i, CASE WHEN i % 1000 < 600 THEN 1 WHEN i % 1000 < 800 THEN 3 WHEN i % 1000 < 820 THEN 2 WHEN i % 1000 < 920 THEN 4 WHEN i % 1000 < 970 THEN 5 ELSE 6 END s FROM n) x`,
-		`INSERT INTO key_wait SELECT namespace_id, resource_key, due_at, task_id, application_id, queue_id FROM open_task WHERE state = 4`,
-		`INSERT INTO resource_lock SELECT 1, resource_key, UNHEX(LPAD('1', 32, '0')), COUNT(*) FROM key_wait GROUP BY resource_key`,
-		`INSERT INTO task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, source, handler, handler_version, attempt_timeout_ms, max_attempts, retry_policy, lost_policy,
+		 FROM (SELECT i, CASE WHEN i % 1000 < 600 THEN 1 WHEN i % 1000 < 800 THEN 3 WHEN i % 1000 < 820 THEN 2 WHEN i % 1000 < 920 THEN 4 WHEN i % 1000 < 970 THEN 5 ELSE 6 END s FROM n WHERE i BETWEEN ? AND ?) x`, first, first+planTasks/20-1)
+		exec(`INSERT INTO task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, source, handler, handler_version, attempt_timeout_ms, max_attempts, retry_policy, lost_policy,
 			available_at, deadline_at, created_at, changed_at, result_attempt_no, business_key, input)
 		 SELECT 1, UNHEX(LPAD(HEX(i + IF(i % 2, 0, 1000000)), 32, '0')), 1, 1 + i % 10, IF(i % 2, 1, 2 + i % 3), 1, 0, 1, 'h', '1', 60000, 3, '{}', 1,
-			NOW(6), NOW(6), NOW(6) - INTERVAL i SECOND, NOW(6), 0, CONCAT('order ', i % 200), '{}' FROM n`,
+			NOW(6), NOW(6), NOW(6) - INTERVAL i SECOND, NOW(6), 0, CONCAT('order ', i % 200), '{}' FROM n WHERE i BETWEEN ? AND ?`, first, first+planTasks/20-1)
+	}
+	for _, statement := range []string{
+		`INSERT INTO key_wait SELECT namespace_id, resource_key, due_at, task_id, application_id, queue_id FROM open_task WHERE state = 4`,
+		`INSERT INTO resource_lock SELECT 1, resource_key, UNHEX(LPAD('1', 32, '0')), COUNT(*) FROM key_wait GROUP BY resource_key`,
 		"ANALYZE TABLE open_task, task, key_wait, resource_lock",
 	} {
-		_, err := conn.ExecContext(ctx, statement)
-		if err != nil {
-			t.Fatalf("%.80s: %v", statement, err)
-		}
+		exec(statement)
 	}
 }
 
