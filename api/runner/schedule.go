@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
@@ -25,48 +26,69 @@ const (
 // the database's clock under the schedule's lock, so a node whose clock is wrong fires nothing early and nothing twice
 // (T3, T13).
 func (r *Runner) schedules(ctx context.Context, v view) error {
-	ctx, cancel := context.WithTimeout(ctx, schedulesTime)
+	short, cancel := context.WithTimeout(ctx, schedulesTime)
 	defer cancel()
-	until, first := v.now.Add(scheduleAhead), time.Unix(0, 0).UTC()
-	after := db.ListDueSchedulesRow{DueAt: &first}
+	err := r.dueSchedules(short, v)
+	if short.Err() != nil && ctx.Err() == nil {
+		return nil // the rest stays due
+	}
+	return err
+}
+
+func (r *Runner) dueSchedules(ctx context.Context, v view) error {
+	until, epoch := v.now.Add(scheduleAhead), time.Unix(0, 0).UTC()
+	after := db.ListDueSchedulesRow{DueAt: &epoch}
+	var broken error
 	for {
 		rows, err := r.q.ListDueSchedules(ctx, db.ListDueSchedulesParams{NamespaceID: v.ns, DueAt: &until, AfterAt: after.DueAt, AfterID: after.ScheduleID, Limit: schedulesPage})
 		if err != nil || len(rows) == 0 {
-			return err
+			return first(err, broken)
 		}
-		if err := r.decideSchedules(ctx, v, rows); err != nil || len(rows) < schedulesPage {
-			return err
+		if err := r.decideSchedules(ctx, v, rows); err != nil {
+			broken = first(broken, err) // one broken schedule stops no other
 		}
 		after = rows[len(rows)-1]
-		if after.DueAt.After(v.now) {
-			return nil
+		if ctx.Err() != nil || len(rows) < schedulesPage || after.DueAt.After(v.now) {
+			return broken
 		}
 	}
 }
 
-// decideSchedules goes through one page in an order of its own: nodes that scan at the same time rarely meet.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decideSchedules goes through one page by applications, in an order of its own: nodes that scan at the same time
+// rarely meet.
 func (r *Runner) decideSchedules(ctx context.Context, v view, rows []db.ListDueSchedulesRow) error {
 	busy, err := r.stillWaiting(ctx, v, rows)
 	if err != nil {
 		return err
 	}
-	var first error
+	due := map[uint64][]uint64{}
 	for _, i := range rand.Perm(len(rows)) {
 		row := &rows[i]
 		switch {
 		case row.DueAt.After(v.now):
 			r.Note(v.ns, *row.DueAt)
-		case busy[row.ScheduleID]:
-		default:
-			if err := r.fire(ctx, v.ns, row); err != nil && first == nil {
-				first = err // one broken schedule stops no other
-			}
-		}
-		if ctx.Err() != nil {
-			return nil // the rest stays due
+		case !busy[row.ScheduleID]:
+			due[row.ApplicationID] = append(due[row.ApplicationID], row.ScheduleID)
 		}
 	}
-	return first
+	for application, schedules := range due {
+		for part := range slices.Chunk(schedules, store.SchedulesPerTransaction) {
+			err = first(err, r.fire(ctx, v, application, part))
+			if ctx.Err() != nil {
+				return err
+			}
+		}
+	}
+	return err
 }
 
 // stillWaiting are the schedules with nothing to decide but a slot that waits for a task that has not ended.
@@ -90,18 +112,17 @@ func (r *Runner) stillWaiting(ctx context.Context, v view, rows []db.ListDueSche
 	return busy, err
 }
 
-// fire decides one schedule until nothing of it is due, and wakes the claims of its queues.
-func (r *Runner) fire(ctx context.Context, ns uint64, row *db.ListDueSchedulesRow) error {
-	for {
-		out, err := store.FireSchedule(ctx, r.writer, ns, row.ApplicationID, row.ScheduleID)
+// fire decides schedules of one application until nothing of them is due, and wakes the claims of their queues.
+func (r *Runner) fire(ctx context.Context, v view, application uint64, schedules []uint64) error {
+	for len(schedules) > 0 {
+		out, err := store.FireSchedules(ctx, r.writer, v.ns, application, schedules)
+		for _, queue := range slices.Compact(slices.Sorted(slices.Values(out.Queues))) {
+			r.lanes.Wake(v.ns, queue)
+		}
 		if err != nil {
 			return err
 		}
-		for _, queue := range out.Queues {
-			r.lanes.Wake(ns, queue)
-		}
-		if !out.More {
-			return nil
-		}
+		schedules = out.More
 	}
+	return nil
 }

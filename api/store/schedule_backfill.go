@@ -147,20 +147,20 @@ func (p *backfill) slots(h *scheduleHeld, f *firing, spec *ScheduleSpec) error {
 			p.out.Next, p.out.Stopped = at, refusal
 			return nil
 		} else {
-			p.fire(f, spec, &slot)
+			p.fire(h, f, spec, &slot)
 		}
 		p.out.Slots = append(p.out.Slots, slot)
 	}
 	return nil
 }
 
-func (p *backfill) fire(f *firing, spec *ScheduleSpec, slot *BackfillSlot) {
+func (p *backfill) fire(h *scheduleHeld, f *firing, spec *ScheduleSpec, slot *BackfillSlot) {
 	slot.Outcome = BackfillWould
 	if p.ask.DryRun {
 		return
 	}
 	slot.Outcome = BackfillFired
-	_, slot.Task = f.add(trigger{version: p.version, at: slot.At, origin: OriginBackfill, outcome: OutcomeBackfill, reason: p.c.Reason, task: spec})
+	_, slot.Task = f.add(trigger{schedule: h.head.ScheduleID, version: p.version, at: slot.At, origin: OriginBackfill, outcome: OutcomeBackfill, reason: p.c.Reason, task: spec})
 }
 
 // pending: the schedule itself will fire or skip the slot.

@@ -195,9 +195,9 @@ func (h *scheduleHeld) leave(current *db.ScheduleVersion) error {
 	if err != nil {
 		return err
 	}
-	f := &firing{ctx: h.ctx, t: h.t, head: &h.head, usage: pulse.NewUsage(nil, nil), now: h.now}
+	f := &firing{ctx: h.ctx, t: h.t, usage: pulse.NewUsage(nil, nil), now: h.now}
 	for _, s := range cron.Silences(timing, h.head.LastAt, h.now) {
-		f.add(trigger{version: current.Version, at: s.At, origin: OriginClock, outcome: s.Outcome, into: s.Into, reason: s.Reason})
+		f.add(trigger{schedule: h.head.ScheduleID, version: current.Version, at: s.At, origin: OriginClock, outcome: s.Outcome, into: s.Into, reason: s.Reason})
 	}
 	return f.write()
 }

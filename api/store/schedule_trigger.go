@@ -88,7 +88,7 @@ func (m *manual) run(ctx context.Context, b tx.Begun) error {
 	if refusal := f.admit(spec); refusal != nil {
 		return refusal
 	}
-	triggerID, taskID := f.add(trigger{version: row.Version, at: f.now, origin: OriginManual, outcome: OutcomeManual, reason: m.c.Reason, task: spec})
+	triggerID, taskID := f.add(trigger{schedule: h.head.ScheduleID, version: row.Version, at: f.now, origin: OriginManual, outcome: OutcomeManual, reason: m.c.Reason, task: spec})
 	body := fmt.Appendf(nil, `{"trigger_id":%q,"schedule":%q,"version":%d,"planned_at":%q,"task_id":%q}`,
 		triggerID.Text("trigger"), m.c.Schedule, row.Version, pulse.Time(f.now), taskID.Text("task"))
 	if err := InsertReceipts(ctx, b.Tx, &pulse.Snapshot{Now: f.now}, []pulse.ReceiptWrite{{Key: m.receiptKey(), Receipt: pulse.Receipt{Digest: m.digest(), Subject: taskID, Body: body}}}); err != nil {
@@ -112,5 +112,5 @@ func (h *scheduleHeld) firing(row *db.ScheduleVersion) (*firing, *ScheduleSpec, 
 		return nil, nil, err
 	}
 	h.now = h.t.Now()
-	return &firing{ctx: h.ctx, t: h.t, head: &h.head, usage: pulse.NewUsage(Quotas(h.quotas), Queues(queues)), now: h.now}, spec, nil
+	return &firing{ctx: h.ctx, t: h.t, usage: pulse.NewUsage(Quotas(h.quotas), Queues(queues)), now: h.now}, spec, nil
 }

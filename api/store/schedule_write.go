@@ -28,20 +28,20 @@ const (
 
 // trigger is one decided slot of a schedule.
 type trigger struct {
-	version uint32
-	at      time.Time
-	origin  TriggerOrigin
-	outcome cron.Outcome
-	into    time.Time
-	reason  string
-	task    *ScheduleSpec // template of the task it made; nil: none
+	schedule uint64
+	version  uint32
+	at       time.Time
+	origin   TriggerOrigin
+	outcome  cron.Outcome
+	into     time.Time
+	reason   string
+	task     *ScheduleSpec // template of the task it made; nil: none
 }
 
-// firing writes triggers and their tasks. The head, the quota and the queues of the tasks are held.
+// firing writes triggers and their tasks. The heads, the quota and the queues of the tasks are held.
 type firing struct {
 	ctx      context.Context
 	t        *tx.Tx
-	head     *db.Schedule
 	usage    *pulse.Usage
 	now      time.Time
 	triggers []db.InsertScheduleTriggerParams
@@ -55,7 +55,7 @@ type firing struct {
 func (f *firing) add(g trigger) (triggerID, taskID engine.ID) {
 	triggerID = NewID()
 	row := db.InsertScheduleTriggerParams{
-		NamespaceID: f.t.Namespace(), TriggerID: triggerID[:], ScheduleID: f.head.ScheduleID, Version: g.version, PlannedAt: g.at,
+		NamespaceID: f.t.Namespace(), TriggerID: triggerID[:], ScheduleID: g.schedule, Version: g.version, PlannedAt: g.at,
 		Origin: uint8(g.origin), Outcome: uint8(g.outcome), MergedInto: timeOrNull(g.into), Reason: Text(g.reason), DecidedAt: f.now,
 	}
 	if g.task != nil {

@@ -17,3 +17,12 @@ func (q AfterQuota) LockSchedule(ctx context.Context, schedule uint64) (db.Sched
 	row, err := q.q.LockSchedule(ctx, db.LockScheduleParams{NamespaceID: q.namespace, ScheduleID: schedule})
 	return row, q.AfterDefinition, err
 }
+
+// LockSchedules locks the heads that one transaction decides, in id order.
+func (q AfterQuota) LockSchedules(ctx context.Context, schedules []uint64) ([]db.Schedule, AfterDefinition, error) {
+	if err := q.descend(RungSchedule); err != nil || len(schedules) == 0 {
+		return nil, q.AfterDefinition, err
+	}
+	rows, err := q.q.LockSchedules(ctx, db.LockSchedulesParams{NamespaceID: q.namespace, ScheduleIds: sorted(schedules)})
+	return rows, q.AfterDefinition, err
+}

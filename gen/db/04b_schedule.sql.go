@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -399,6 +400,84 @@ func (q *Queries) ListDueSchedules(ctx context.Context, arg ListDueSchedulesPara
 	return items, nil
 }
 
+const listPlannedVersions = `-- name: ListPlannedVersions :many
+SELECT v.namespace_id, v.schedule_id, v.version, v.effective_from, v.kind, v.expression, v.time_zone, v.every_ms, v.anchor_at, v.dst_gap, v.dst_repeat, v.overlap, v.misfire, v.catch_up_window_ms, v.queue_id, v.handler, v.handler_version, v.priority, v.deadline_ms, v.attempt_timeout_ms, v.retry_policy, v.lost_policy, v.business_key, v.resource_key, v.created_by, v.created_at, v.digest, v.output_contract, v.input FROM schedule s JOIN schedule_version v ON v.namespace_id = s.namespace_id AND v.schedule_id = s.schedule_id
+WHERE s.namespace_id = ? AND s.schedule_id IN (/*SLICE:schedule_ids*/?)
+  AND (v.version = s.plan_version OR v.version = s.plan_version + 1 OR v.version = s.waiting_version)
+ORDER BY v.schedule_id, v.version
+`
+
+type ListPlannedVersionsParams struct {
+	NamespaceID uint64
+	ScheduleIds []uint64
+}
+
+// What the decisions on held heads may need: the planned versions, those after them, and those of waiting slots.
+// lock: none; versions are immutable, and which ones are meant stands in rows that are held.
+func (q *Queries) ListPlannedVersions(ctx context.Context, arg ListPlannedVersionsParams) ([]ScheduleVersion, error) {
+	query := listPlannedVersions
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.ScheduleIds) > 0 {
+		for _, v := range arg.ScheduleIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:schedule_ids*/?", strings.Repeat(",?", len(arg.ScheduleIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:schedule_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ScheduleVersion
+	for rows.Next() {
+		var i ScheduleVersion
+		if err := rows.Scan(
+			&i.NamespaceID,
+			&i.ScheduleID,
+			&i.Version,
+			&i.EffectiveFrom,
+			&i.Kind,
+			&i.Expression,
+			&i.TimeZone,
+			&i.EveryMs,
+			&i.AnchorAt,
+			&i.DstGap,
+			&i.DstRepeat,
+			&i.Overlap,
+			&i.Misfire,
+			&i.CatchUpWindowMs,
+			&i.QueueID,
+			&i.Handler,
+			&i.HandlerVersion,
+			&i.Priority,
+			&i.DeadlineMs,
+			&i.AttemptTimeoutMs,
+			&i.RetryPolicy,
+			&i.LostPolicy,
+			&i.BusinessKey,
+			&i.ResourceKey,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.Digest,
+			&i.OutputContract,
+			&i.Input,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listScheduleTriggers = `-- name: ListScheduleTriggers :many
 SELECT namespace_id, trigger_id, schedule_id, version, planned_at, origin, outcome, task_id, merged_into, reason, decided_at FROM schedule_trigger FORCE INDEX (trigger_list)
 WHERE namespace_id = ? AND schedule_id = ?
@@ -689,6 +768,70 @@ func (q *Queries) LockSchedule(ctx context.Context, arg LockScheduleParams) (Sch
 	return i, err
 }
 
+const lockSchedules = `-- name: LockSchedules :many
+SELECT namespace_id, schedule_id, application_id, name, version, plan_version, revision, paused, pause_reason, skip_before, last_at, next_at, due_at, waiting_at, waiting_version, last_task_id, created_at, changed_at FROM schedule WHERE namespace_id = ? AND schedule_id IN (/*SLICE:schedule_ids*/?) ORDER BY schedule_id FOR UPDATE
+`
+
+type LockSchedulesParams struct {
+	NamespaceID uint64
+	ScheduleIds []uint64
+}
+
+// The heads that one transaction decides, in id order.
+// lock: 4 schedule X, by primary key.
+func (q *Queries) LockSchedules(ctx context.Context, arg LockSchedulesParams) ([]Schedule, error) {
+	query := lockSchedules
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.ScheduleIds) > 0 {
+		for _, v := range arg.ScheduleIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:schedule_ids*/?", strings.Repeat(",?", len(arg.ScheduleIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:schedule_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Schedule
+	for rows.Next() {
+		var i Schedule
+		if err := rows.Scan(
+			&i.NamespaceID,
+			&i.ScheduleID,
+			&i.ApplicationID,
+			&i.Name,
+			&i.Version,
+			&i.PlanVersion,
+			&i.Revision,
+			&i.Paused,
+			&i.PauseReason,
+			&i.SkipBefore,
+			&i.LastAt,
+			&i.NextAt,
+			&i.DueAt,
+			&i.WaitingAt,
+			&i.WaitingVersion,
+			&i.LastTaskID,
+			&i.CreatedAt,
+			&i.ChangedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const updateScheduleHead = `-- name: UpdateScheduleHead :execrows
 UPDATE schedule SET version = ?, plan_version = ?, revision = revision + 1, paused = ?, pause_reason = ?, skip_before = ?, last_at = ?, next_at = ?, due_at = ?, changed_at = ?
 WHERE namespace_id = ? AND schedule_id = ? AND revision = ?
@@ -732,39 +875,48 @@ func (q *Queries) UpdateScheduleHead(ctx context.Context, arg UpdateScheduleHead
 	return result.RowsAffected()
 }
 
-const updateSchedulePlan = `-- name: UpdateSchedulePlan :execrows
-UPDATE schedule SET plan_version = ?, last_at = ?, next_at = ?, due_at = ?, waiting_at = ?, waiting_version = ?, last_task_id = ?
-WHERE namespace_id = ? AND schedule_id = ?
+const updateSchedulePlan = `-- name: UpdateSchedulePlan :exec
+INSERT INTO schedule (namespace_id, schedule_id, application_id, name, version, plan_version, revision, paused, skip_before, last_at, next_at, due_at, waiting_at, waiting_version, last_task_id, created_at, changed_at)
+VALUES (?, ?, ?, ?, 0, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE plan_version = VALUES(plan_version), last_at = VALUES(last_at), next_at = VALUES(next_at), due_at = VALUES(due_at),
+  waiting_at = VALUES(waiting_at), waiting_version = VALUES(waiting_version), last_task_id = VALUES(last_task_id)
 `
 
 type UpdateSchedulePlanParams struct {
+	NamespaceID    uint64
+	ScheduleID     uint64
+	ApplicationID  uint64
+	Name           []byte
 	PlanVersion    uint32
+	SkipBefore     time.Time
 	LastAt         time.Time
 	NextAt         *time.Time
 	DueAt          *time.Time
 	WaitingAt      *time.Time
 	WaitingVersion uint32
 	LastTaskID     []byte
-	NamespaceID    uint64
-	ScheduleID     uint64
+	CreatedAt      time.Time
+	ChangedAt      time.Time
 }
 
-// Where planning stands after a decision.
+// Where planning stands after decisions on heads that are held. {many}
 // lock: 4 schedule X, held.
-func (q *Queries) UpdateSchedulePlan(ctx context.Context, arg UpdateSchedulePlanParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, updateSchedulePlan,
+func (q *Queries) UpdateSchedulePlan(ctx context.Context, arg UpdateSchedulePlanParams) error {
+	_, err := q.db.ExecContext(ctx, updateSchedulePlan,
+		arg.NamespaceID,
+		arg.ScheduleID,
+		arg.ApplicationID,
+		arg.Name,
 		arg.PlanVersion,
+		arg.SkipBefore,
 		arg.LastAt,
 		arg.NextAt,
 		arg.DueAt,
 		arg.WaitingAt,
 		arg.WaitingVersion,
 		arg.LastTaskID,
-		arg.NamespaceID,
-		arg.ScheduleID,
+		arg.CreatedAt,
+		arg.ChangedAt,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return err
 }

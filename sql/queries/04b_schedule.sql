@@ -13,16 +13,31 @@ ORDER BY due_at, schedule_id LIMIT ?;
 -- name: LockSchedule :one
 SELECT * FROM schedule WHERE namespace_id = ? AND schedule_id = ? FOR UPDATE;
 
+-- The heads that one transaction decides, in id order.
+-- lock: 4 schedule X, by primary key.
+-- name: LockSchedules :many
+SELECT * FROM schedule WHERE namespace_id = ? AND schedule_id IN (sqlc.slice('schedule_ids')) ORDER BY schedule_id FOR UPDATE;
+
+-- What the decisions on held heads may need: the planned versions, those after them, and those of waiting slots.
+-- lock: none; versions are immutable, and which ones are meant stands in rows that are held.
+-- name: ListPlannedVersions :many
+SELECT v.* FROM schedule s JOIN schedule_version v ON v.namespace_id = s.namespace_id AND v.schedule_id = s.schedule_id
+WHERE s.namespace_id = ? AND s.schedule_id IN (sqlc.slice('schedule_ids'))
+  AND (v.version = s.plan_version OR v.version = s.plan_version + 1 OR v.version = s.waiting_version)
+ORDER BY v.schedule_id, v.version;
+
 -- lock: 4 schedule X (new row).
 -- name: InsertSchedule :execrows
 INSERT INTO schedule (namespace_id, schedule_id, application_id, name, version, plan_version, revision, paused, skip_before, last_at, next_at, due_at, waiting_version, created_at, changed_at)
 VALUES (?, ?, ?, ?, 1, 1, 1, 0, ?, ?, ?, ?, 0, ?, ?);
 
--- Where planning stands after a decision.
+-- Where planning stands after decisions on heads that are held. {many}
 -- lock: 4 schedule X, held.
--- name: UpdateSchedulePlan :execrows
-UPDATE schedule SET plan_version = ?, last_at = ?, next_at = ?, due_at = ?, waiting_at = ?, waiting_version = ?, last_task_id = ?
-WHERE namespace_id = ? AND schedule_id = ?;
+-- name: UpdateSchedulePlan :exec
+INSERT INTO schedule (namespace_id, schedule_id, application_id, name, version, plan_version, revision, paused, skip_before, last_at, next_at, due_at, waiting_at, waiting_version, last_task_id, created_at, changed_at)
+VALUES (?, ?, ?, ?, 0, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE plan_version = VALUES(plan_version), last_at = VALUES(last_at), next_at = VALUES(next_at), due_at = VALUES(due_at),
+  waiting_at = VALUES(waiting_at), waiting_version = VALUES(waiting_version), last_task_id = VALUES(last_task_id);
 
 -- What a user changes: version, pause and where planning goes on.
 -- lock: 4 schedule X, held.
