@@ -110,15 +110,16 @@ func TestASlowBodyIsCut(t *testing.T) {
 // panicking is a Pulse with a bug.
 type panicking struct{ api.Lanes }
 
-func (panicking) Cancel(context.Context, auth.Caller, pulse.Cancel) pulse.CancelOutcome {
+func (panicking) Renew(context.Context, auth.Caller, []pulse.Renewal) []pulse.RenewalOutcome {
 	panic("SELECT secret")
 }
 
 // A bug in one request is a 500 without its inside; the node goes on (C12).
 func TestAPanicIsA500(t *testing.T) {
 	n := newNode(t, func(o *api.Options) { o.Pulse = panicking{} })
-	c := call{method: "POST", path: "/v1/tasks/task_" + strings.Repeat("0", 32) + "/cancel", body: `{"reason":"r"}`, header: map[string]string{"Idempotency-Key": "k"}}
-	got := n.do(c).is(500)
+	token := pulse.LeaseToken{Queue: 1}.Text()
+	body := fmt.Sprintf(`{"items":[{"task_id":"task_%032d","attempt_no":1,"token":%q,"extend_ms":1000}]}`, 0, token)
+	got := n.post("/v1/lease-renewals", body).is(500)
 	if p := got.problem(); p.Code != "internal" || strings.Contains(string(got.body), "secret") {
 		t.Errorf("%s", got.body)
 	}

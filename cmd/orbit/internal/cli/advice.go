@@ -28,6 +28,7 @@ var advice = map[string]string{
 	"subscription_active":          "orbit subscription create NAME --paused with its other settings, then seek",
 	"sequence_unavailable":         "seek --to FIRST starts at the oldest result that is kept",
 	"window_full":                  "acknowledge some first, or redeliver fewer",
+	"schedule_never_due":           "orbit schedule preview shows the next times; correct the timing",
 	"cron_invalid":                 "orbit schedule preview shows what an expression means",
 	"time_zone_unknown":            "name an IANA time zone such as Europe/Berlin, or UTC",
 	"version_not_found":            "orbit workflow versions NAME shows what is published",
