@@ -27,6 +27,8 @@ var advice = map[string]string{
 	"subscription_fixed":           "create another subscription; queues and order hold from the creation on",
 	"subscription_active":          "orbit subscription create NAME --paused with its other settings, then seek",
 	"sequence_unavailable":         "seek --to FIRST starts at the oldest result that is kept",
+	"deliveries_held":              "wait until the consumers have acknowledged, or until their time has ended",
+	"stream_broken":                "find out who changed stored results; then seek to a sequence that is there",
 	"window_full":                  "acknowledge some first, or redeliver fewer",
 	"schedule_never_due":           "orbit schedule preview shows the next times; correct the timing",
 	"cron_invalid":                 "orbit schedule preview shows what an expression means",
