@@ -61,7 +61,8 @@ func taskSource(s *cli.Settings) *cobra.Command {
 			return showOne(ctx, on, func(t client.TaskSource) []render.Field {
 				return []render.Field{{Name: "source", Value: string(t.Kind)}, {Name: "retry of", Value: render.TextOf(t.RetryOf)}, {Name: "instance", Value: render.TextOf(t.InstanceId)},
 					{Name: "definition", Value: render.TextOf(t.Definition)}, {Name: "version", Value: render.IntOf(t.Version)}, {Name: "step", Value: render.TextOf(t.Step)},
-					{Name: "activation", Value: render.TextOf(t.ActivationId)}, {Name: "activation no", Value: render.IntOf(t.ActivationNo)}}
+					{Name: "activation", Value: render.TextOf(t.ActivationId)}, {Name: "activation no", Value: render.IntOf(t.ActivationNo)},
+					{Name: "schedule", Value: render.TextOf(t.Schedule)}, {Name: "trigger", Value: render.TextOf(t.TriggerId)}, {Name: "planned", Value: render.TimeOf(t.PlannedAt)}}
 			}, func(ctx context.Context) (*http.Response, error) { return on.API.GetTaskSource(ctx, args[0]) })
 		}),
 	}
