@@ -206,8 +206,11 @@ func (w *world) application(name string) *world {
 // as if they were not there.
 func TestTenThousandOfOneKeyInFront(t *testing.T) {
 	w := newWorld(t, lane.Options{})
-	const front, free = 10_000, 600
-	drain := func(n int) (rate float64) {
+	const front, free = 10_000, 300
+	busy, clean := w.queue, w.addQueue("clean", 1_000_000, 100_000)
+	drain := func(queue uint64, n int) time.Duration {
+		w.queue = queue
+		defer func() { w.queue = busy }()
 		subs := make([]pulse.Submission, n)
 		for i := range subs {
 			subs[i] = w.submission(named(fmt.Sprint(i)))
@@ -235,10 +238,9 @@ func TestTenThousandOfOneKeyInFront(t *testing.T) {
 			must(t, err)
 			next = got
 		}
-		return float64(n) / time.Since(began).Seconds()
+		return time.Since(began)
 	}
-	drain(200) // warm
-	before := max(drain(free), drain(free), drain(free))
+	drain(clean, 200) // warm
 	subs := make([]pulse.Submission, front)
 	for i := range subs {
 		subs[i] = w.submission(keyed("busy"))
@@ -255,10 +257,19 @@ func TestTenThousandOfOneKeyInFront(t *testing.T) {
 	once := time.Since(began)
 	w.complete(got[0], pulse.Succeeded)
 	w.settled("state = 4", front-1)
-	after := max(drain(free), drain(free), drain(free))
-	t.Logf("%d waiting for one key in front: the first other after %v, once; then %.0f/s against %.0f/s with nothing in front (%.0f %%)", front, once.Round(time.Millisecond), after, before, 100*after/before)
-	if after < before*0.6 || once > 8*time.Second {
-		t.Errorf("%.0f/s against %.0f/s, %v once", after, before, once)
+	// in turn, so that whatever else the machine does meets both alike; the median pair counts
+	var ratios []float64
+	var with, without time.Duration
+	for range 7 {
+		a, b := drain(clean, free), drain(busy, free)
+		without, with, ratios = without+a, with+b, append(ratios, a.Seconds()/b.Seconds())
+	}
+	slices.Sort(ratios)
+	rate := func(d time.Duration) float64 { return 7 * free / d.Seconds() }
+	t.Logf("%d waiting for one key in front: the first other after %v, once; then %.0f/s against %.0f/s in a clean queue, median of seven pairs %.0f %%",
+		front, once.Round(time.Millisecond), rate(with), rate(without), 100*ratios[3])
+	if ratios[3] < 0.8 || once > 15*time.Second {
+		t.Errorf("median %.2f of a clean queue's rate, %v once", ratios[3], once)
 	}
 	w.exact()
 	// the key goes on one by one, in order of place
