@@ -84,6 +84,11 @@ func TestAReviewThroughTheSurface(t *testing.T) {
 	if got := n.get(task + "/attempts").is(200); !bytes.Contains(got.body, []byte(`"UNKNOWN"`)) {
 		t.Errorf("attempts: %s", got.body)
 	}
+	n.subscribe("results", `{"queues":["work"],"start":"FIRST","window":4}`)
+	if got := n.pull("results", "c", 0, 4, 0); len(got.Items) != 2 || got.Items[0].State != "NEEDS_REVIEW" || got.Items[1].State != "SUCCEEDED" ||
+		string(got.Items[1].Output) != `{ "ok" : 1.0 }` || got.Items[1].AttemptNo != nil {
+		t.Errorf("a subscriber is handed %+v", got.Items)
+	}
 	without := n.key("tasks:read", "tasks:submit", "tasks:cancel", "tasks:retry", "tasks:audit:read")
 	if p := n.do(call{method: "POST", path: task + "/review", key: without.Key.Text(), body: review, header: map[string]string{"Idempotency-Key": "once"}}).is(403).problem(); p.Code != "scope_missing" {
 		t.Error(p.Code)

@@ -14,7 +14,7 @@ import (
 type results struct {
 	entries  map[uint64]db.ListStreamEntriesBySeqRow
 	tasks    map[string]db.ListResultTasksRow
-	attempts map[string]db.ListResultAttemptsRow // by task and the version of the result
+	attempts map[string]db.ListResultAttemptsRow // by task and the version of the result; number 0: a person's decision
 }
 
 // pulled is the answer of a pull. A failure here leaves the deliveries with the consumer's name; asking again, it is
@@ -59,7 +59,21 @@ func (s *Server) readResults(ctx context.Context, p *pull) (*results, error) {
 	if err := r.readTasks(ctx, s.q(), p.caller.Namespace, ids); err != nil {
 		return nil, err
 	}
-	return r, r.readAttempts(ctx, s.q(), p.caller.Namespace, ids, versions)
+	if err := r.readAttempts(ctx, s.q(), p.caller.Namespace, ids, versions); err != nil {
+		return nil, err
+	}
+	return r, r.readReviews(ctx, s.q(), p.caller.Namespace, ids)
+}
+
+// readReviews adds the results that a person decided: their output and failure stand in the review, not in an attempt.
+func (r *results) readReviews(ctx context.Context, q *db.Queries, namespace uint64, ids [][]byte) error {
+	rows, err := q.ListResultReviews(ctx, db.ListResultReviewsParams{NamespaceID: namespace, TaskIds: ids})
+	for _, v := range rows {
+		r.attempts[resultKey(v.TaskID, v.StateVersion)] = db.ListResultAttemptsRow{
+			TaskID: v.TaskID, FailureCode: v.FailureCode, FailureMessage: v.FailureMessage, FailureDetails: v.FailureDetails, Output: v.Output,
+		}
+	}
+	return err
 }
 
 func (r *results) readTasks(ctx context.Context, q *db.Queries, namespace uint64, ids [][]byte) error {
@@ -116,7 +130,10 @@ func (r *results) delivery(seq uint64) httpapi.Delivery {
 	}
 	a, gave := r.attempts[resultKey(e.TaskID, e.StateVersion)]
 	if gave {
-		out.AttemptNo, out.Output = pointer(int32(a.AttemptNo)), a.Output
+		out.Output = a.Output
+	}
+	if a.AttemptNo > 0 {
+		out.AttemptNo = pointer(int32(a.AttemptNo))
 	}
 	if code == nil {
 		code = a.FailureCode

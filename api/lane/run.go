@@ -151,6 +151,9 @@ func (l *Lane) follow(c *pulse.Changes) {
 	} else {
 		l.widen = 1
 	}
+	if len(c.Stream) > 0 {
+		l.set.opt.OnStream(l.namespace)
+	}
 	for _, d := range c.DelayedUntil {
 		l.set.opt.OnDelayed(l.namespace, d.At)
 	}

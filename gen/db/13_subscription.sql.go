@@ -550,6 +550,68 @@ func (q *Queries) ListResultEvents(ctx context.Context, arg ListResultEventsPara
 	return items, nil
 }
 
+const listResultReviews = `-- name: ListResultReviews :many
+SELECT task_id, state_version, failure_code, failure_message, failure_details, output FROM task_review
+WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
+`
+
+type ListResultReviewsParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type ListResultReviewsRow struct {
+	TaskID         []byte
+	StateVersion   uint32
+	FailureCode    []byte
+	FailureMessage []byte
+	FailureDetails []byte
+	Output         []byte
+}
+
+// What persons decided about the results that no attempt gave.
+// lock: none.
+func (q *Queries) ListResultReviews(ctx context.Context, arg ListResultReviewsParams) ([]ListResultReviewsRow, error) {
+	query := listResultReviews
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListResultReviewsRow
+	for rows.Next() {
+		var i ListResultReviewsRow
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.StateVersion,
+			&i.FailureCode,
+			&i.FailureMessage,
+			&i.FailureDetails,
+			&i.Output,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listResultTasks = `-- name: ListResultTasks :many
 SELECT t.task_id, t.state_version, t.failure_code, t.handler, t.handler_version, t.business_key, t.created_at, q.name AS queue_name
 FROM task t JOIN queue q ON q.namespace_id = t.namespace_id AND q.queue_id = t.queue_id

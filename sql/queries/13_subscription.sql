@@ -139,3 +139,9 @@ SELECT seq FROM subscription_delivery WHERE namespace_id = ? AND subscription_id
 -- lock: none; names never change their queue.
 -- name: ListQueueNames :many
 SELECT queue_id, name FROM queue WHERE namespace_id = ? AND queue_id IN (sqlc.slice('queue_ids')) ORDER BY name;
+
+-- What persons decided about the results that no attempt gave.
+-- lock: none.
+-- name: ListResultReviews :many
+SELECT task_id, state_version, failure_code, failure_message, failure_details, output FROM task_review
+WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;

@@ -25,6 +25,7 @@ func (n *Node) assemble() {
 	n.lanes = lane.New(n.writer, n.reader, flows, lane.Options{
 		Observe:    m.lane,
 		OnDelayed:  func(namespace uint64, at time.Time) { scan.Note(namespace, at) },
+		OnStream:   func(namespace uint64) { n.server.StreamAdvanced(namespace) },
 		OnInternal: func(err error) { n.opt.Log.Error("a transaction failed", "error", err) },
 	})
 	scan = runner.New(n.reader, n.writer, n.lanes, n.opt.Log)
