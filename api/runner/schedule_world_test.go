@@ -174,20 +174,24 @@ func (w *world) tell(name string) string {
 // end ends the open tasks of the schedule as a caller would: by cancelling them.
 func (w *world) end() {
 	w.Helper()
+	for _, id := range w.openTasks() {
+		_, err := w.lanes.Cancel(w.Context(), w.ns, pulse.Cancel{Credential: w.key.ID, Application: w.key.Application, Queue: w.queue, Task: id, Key: id.Text("c")})
+		must(w, err)
+	}
+}
+
+func (w *world) openTasks() (ids []engine.ID) {
+	w.Helper()
 	rows, err := w.db.QueryContext(w.Context(), "SELECT task_id FROM open_task")
 	must(w, err)
-	var ids []engine.ID
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var id []byte
 		must(w, rows.Scan(&id))
 		ids = append(ids, store.ID(id))
 	}
 	must(w, rows.Err())
-	must(w, rows.Close())
-	for _, id := range ids {
-		_, err := w.lanes.Cancel(w.Context(), w.ns, pulse.Cancel{Credential: w.key.ID, Application: w.key.Application, Queue: w.queue, Task: id, Key: id.Text("c")})
-		must(w, err)
-	}
+	return ids
 }
 
 // consistent holds tasks, triggers, events and counters against each other.

@@ -128,7 +128,8 @@ func disabled(apps []db.LockApplicationsRow) string {
 	return ""
 }
 
-// load reads the versions the decisions may need, in one statement.
+// load reads the versions the decisions need: the planned ones in one statement, those after them and those of waiting
+// slots where there are any.
 func (f *fire) load() error {
 	ids := make([]uint64, len(f.plans))
 	for i, p := range f.plans {
@@ -143,7 +144,15 @@ func (f *fire) load() error {
 		byID[rows[i].ScheduleID] = append(byID[rows[i].ScheduleID], &rows[i])
 	}
 	for _, p := range f.plans {
-		if err := p.read(byID[p.head.ScheduleID]); err != nil {
+		known := byID[p.head.ScheduleID]
+		for _, version := range p.others() {
+			row, err := f.t.Queries().GetScheduleVersion(f.ctx, db.GetScheduleVersionParams{NamespaceID: f.t.Namespace(), ScheduleID: p.head.ScheduleID, Version: version})
+			if err != nil {
+				return err
+			}
+			known = append(known, &row)
+		}
+		if err := p.read(known); err != nil {
 			return fmt.Errorf("schedule_%016x: %w", p.head.ScheduleID, err)
 		}
 	}

@@ -24,6 +24,17 @@ type schedulePlan struct {
 	open      bool                // the last task has not ended
 }
 
+// others are the versions it needs beside the planned one.
+func (p *schedulePlan) others() (versions []uint32) {
+	if p.head.PlanVersion < p.head.Version {
+		versions = append(versions, p.head.PlanVersion+1)
+	}
+	if w := p.head.WaitingVersion; w != 0 && w != p.head.PlanVersion {
+		versions = append(versions, w)
+	}
+	return versions
+}
+
 // read finds the plan's versions among the rows of its schedule.
 func (p *schedulePlan) read(rows []*db.ScheduleVersion) (err error) {
 	for _, row := range rows {

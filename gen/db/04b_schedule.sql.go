@@ -401,10 +401,8 @@ func (q *Queries) ListDueSchedules(ctx context.Context, arg ListDueSchedulesPara
 }
 
 const listPlannedVersions = `-- name: ListPlannedVersions :many
-SELECT v.namespace_id, v.schedule_id, v.version, v.effective_from, v.kind, v.expression, v.time_zone, v.every_ms, v.anchor_at, v.dst_gap, v.dst_repeat, v.overlap, v.misfire, v.catch_up_window_ms, v.queue_id, v.handler, v.handler_version, v.priority, v.deadline_ms, v.attempt_timeout_ms, v.retry_policy, v.lost_policy, v.business_key, v.resource_key, v.created_by, v.created_at, v.digest, v.output_contract, v.input FROM schedule s JOIN schedule_version v ON v.namespace_id = s.namespace_id AND v.schedule_id = s.schedule_id
+SELECT v.namespace_id, v.schedule_id, v.version, v.effective_from, v.kind, v.expression, v.time_zone, v.every_ms, v.anchor_at, v.dst_gap, v.dst_repeat, v.overlap, v.misfire, v.catch_up_window_ms, v.queue_id, v.handler, v.handler_version, v.priority, v.deadline_ms, v.attempt_timeout_ms, v.retry_policy, v.lost_policy, v.business_key, v.resource_key, v.created_by, v.created_at, v.digest, v.output_contract, v.input FROM schedule s JOIN schedule_version v ON v.namespace_id = s.namespace_id AND v.schedule_id = s.schedule_id AND v.version = s.plan_version
 WHERE s.namespace_id = ? AND s.schedule_id IN (/*SLICE:schedule_ids*/?)
-  AND (v.version = s.plan_version OR v.version = s.plan_version + 1 OR v.version = s.waiting_version)
-ORDER BY v.schedule_id, v.version
 `
 
 type ListPlannedVersionsParams struct {
@@ -412,7 +410,7 @@ type ListPlannedVersionsParams struct {
 	ScheduleIds []uint64
 }
 
-// What the decisions on held heads may need: the planned versions, those after them, and those of waiting slots.
+// The versions that the next slots of held heads belong to. The rare others are read one by one.
 // lock: none; versions are immutable, and which ones are meant stands in rows that are held.
 func (q *Queries) ListPlannedVersions(ctx context.Context, arg ListPlannedVersionsParams) ([]ScheduleVersion, error) {
 	query := listPlannedVersions

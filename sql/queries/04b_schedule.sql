@@ -18,13 +18,11 @@ SELECT * FROM schedule WHERE namespace_id = ? AND schedule_id = ? FOR UPDATE;
 -- name: LockSchedules :many
 SELECT * FROM schedule WHERE namespace_id = ? AND schedule_id IN (sqlc.slice('schedule_ids')) ORDER BY schedule_id FOR UPDATE;
 
--- What the decisions on held heads may need: the planned versions, those after them, and those of waiting slots.
+-- The versions that the next slots of held heads belong to. The rare others are read one by one.
 -- lock: none; versions are immutable, and which ones are meant stands in rows that are held.
 -- name: ListPlannedVersions :many
-SELECT v.* FROM schedule s JOIN schedule_version v ON v.namespace_id = s.namespace_id AND v.schedule_id = s.schedule_id
-WHERE s.namespace_id = ? AND s.schedule_id IN (sqlc.slice('schedule_ids'))
-  AND (v.version = s.plan_version OR v.version = s.plan_version + 1 OR v.version = s.waiting_version)
-ORDER BY v.schedule_id, v.version;
+SELECT v.* FROM schedule s JOIN schedule_version v ON v.namespace_id = s.namespace_id AND v.schedule_id = s.schedule_id AND v.version = s.plan_version
+WHERE s.namespace_id = ? AND s.schedule_id IN (sqlc.slice('schedule_ids'));
 
 -- lock: 4 schedule X (new row).
 -- name: InsertSchedule :execrows
