@@ -225,7 +225,7 @@ CREATE TABLE `quota` (
 CREATE TABLE `receipt` (
   `namespace_id` bigint unsigned NOT NULL COMMENT "所属命名空间编号",
   `application_id` bigint unsigned NOT NULL COMMENT "受理请求的应用编号",
-  `kind` tinyint unsigned NOT NULL COMMENT "操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查；同一键在不同种类下互不相关",
+  `kind` tinyint unsigned NOT NULL COMMENT "操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查，8计划手动触发；同一键在不同种类下互不相关",
   `receipt_key` varbinary(255) NOT NULL COMMENT "调用方给出的幂等键，精确字节，区分大小写与尾部空格",
   `digest` binary(32) NOT NULL COMMENT "原请求的结构摘要；同键不同摘要即为冲突",
   `subject_id` binary(16) NOT NULL COMMENT "受理产生或作用的对象编号（任务、实例）；发布定义时为操作编号",
@@ -412,7 +412,7 @@ CREATE TABLE `task` (
   `state_version` int unsigned NOT NULL COMMENT "最近写入本行时的状态版本；开放期间以开放任务行为准",
   `priority` tinyint unsigned NOT NULL COMMENT "优先级0至9，受理时冻结，每级相当于30秒排序优势",
   `source` tinyint unsigned NOT NULL COMMENT "来源：1直接提交，2人工重试，3计划，4流程",
-  `owner_id` binary(16) NULL COMMENT "来源对象编号：流程为激活编号，人工重试为原任务编号；直接提交为空值",
+  `owner_id` binary(16) NULL COMMENT "来源对象编号：流程为激活编号，计划为触发编号，人工重试为原任务编号；直接提交为空值",
   `gate_id` binary(16) NULL COMMENT "执行门控编号（流程任务为实例编号）；空值表示不受门控",
   `handler` varbinary(128) NOT NULL COMMENT "处理器名称，受理时冻结",
   `handler_version` varbinary(64) NOT NULL COMMENT "处理器版本文本，受理时冻结",
