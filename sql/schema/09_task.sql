@@ -9,7 +9,7 @@ CREATE TABLE task (
   state_version INT UNSIGNED NOT NULL COMMENT '最近写入本行时的状态版本；开放期间以开放任务行为准',
   priority TINYINT UNSIGNED NOT NULL COMMENT '优先级0至9，受理时冻结，每级相当于30秒排序优势',
   source TINYINT UNSIGNED NOT NULL COMMENT '来源：1直接提交，2人工重试，3计划，4流程',
-  owner_id BINARY(16) NULL COMMENT '来源对象编号：流程为激活编号，人工重试为原任务编号；直接提交为空值',
+  owner_id BINARY(16) NULL COMMENT '来源对象编号：流程为激活编号，计划为触发编号，人工重试为原任务编号；直接提交为空值',
   gate_id BINARY(16) NULL COMMENT '执行门控编号（流程任务为实例编号）；空值表示不受门控',
   handler VARBINARY(128) NOT NULL COMMENT '处理器名称，受理时冻结',
   handler_version VARBINARY(64) NOT NULL COMMENT '处理器版本文本，受理时冻结',
