@@ -380,10 +380,11 @@ instance_pid() {
   fi
 }
 
-# A zombie still answers kill -0, but has no command line left.
+# A zombie still answers kill -0; its state tells. Its empty command line would not: a living process has none either for
+# a moment, between its fork and the end of its exec, and a loaded machine makes that moment long.
 alive() {
   kill -0 "$1" 2>/dev/null || return 1
-  [[ ! -d /proc/self || $(tr -d '\0' <"/proc/$1/cmdline") ]] 2>/dev/null
+  [[ ! -d /proc/self || $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) != Z* ]]
 }
 
 # The log is begun anew by every start, so the line speaks of the process that runs now.
