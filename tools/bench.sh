@@ -7,6 +7,8 @@ orbit=${ORBIT_BINARY:-bin/orbit}
 (($#)) || set -- -w all
 
 unset ORBIT_DATABASE_URL ORBIT_URL ORBIT_KEY
+# Every commit is flushed; the binary log is off, as it was for the systems these workloads are compared with.
+export ORBIT_MYSQL_BINLOG=${ORBIT_MYSQL_BINLOG:-0}
 work=$(mktemp -d "${TMPDIR:-/tmp}/orbit-bench.XXXXXX")
 node=''
 stop() {
@@ -34,4 +36,5 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$work/ready" | sed 's/\\u00
 
 mkdir -p build
 ORBIT_URL=$(field url) ORBIT_KEY=$(field key) ORBIT_DATABASE_URL=$(field database) \
-  "$orbit" bench --server-pid "$node" "$@" | tee build/bench.jsonl
+  "$orbit" bench --server-pid "$node" --db-pid "$(sed -n 's/.*"database_pid":\([0-9]*\).*/\1/p' "$work/ready")" \
+  --settings "durable, binlog $ORBIT_MYSQL_BINLOG" "$@" | tee build/bench.jsonl

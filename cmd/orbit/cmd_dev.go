@@ -34,6 +34,7 @@ type devReady struct {
 	Admin    string `json:"admin_url"`
 	Database string `json:"database"`
 	Data     string `json:"data"`
+	Pid      int    `json:"database_pid,omitempty"` // of the private server; none when the database was given
 }
 
 func devCommand() *cobra.Command {
@@ -85,7 +86,7 @@ func (f *devFlags) run(cmd *cobra.Command, output string) error {
 	if err != nil {
 		return err
 	}
-	ready := devReady{n.URL(), key, n.AdminURL(), server.DSN(), f.data}
+	ready := devReady{n.URL(), key, n.AdminURL(), server.DSN(), f.data, server.Pid()}
 	if output == "json" {
 		_ = json.NewEncoder(cmd.OutOrStdout()).Encode(ready)
 	} else {
