@@ -71,3 +71,19 @@ func slug(text string) string {
 		return -1
 	}, text)
 }
+
+// TestEveryChapterIsListed: a chapter nobody links to is not found.
+func TestEveryChapterIsListed(t *testing.T) {
+	for index, folder := range map[string]string{"docs/00-start.md": "docs", "docs/adr/README.md": "docs/adr"} {
+		text := read(t, root(t, index))
+		files, err := filepath.Glob(root(t, folder) + "/[0-9]*.md")
+		if err != nil || len(files) == 0 {
+			t.Fatal("no chapters found", err)
+		}
+		for _, file := range files {
+			if name := filepath.Base(file); !strings.Contains(text, "]("+name+")") && name != filepath.Base(index) {
+				t.Errorf("%s does not list %s", index, name)
+			}
+		}
+	}
+}
