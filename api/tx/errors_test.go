@@ -160,7 +160,7 @@ func TestParallelARealLockTimeoutIsRolledBackExplicitly(t *testing.T) {
 	var n int
 	must(t, holder.QueryRow("SELECT open_tasks FROM quota WHERE namespace_id = ? AND application_id = ? FOR UPDATE", s.ns, s.app).Scan(&n))
 	go func() {
-		time.Sleep(6 * time.Second)
+		time.Sleep(8 * time.Second)
 		_ = holder.Rollback()
 	}()
 	id := effect()
