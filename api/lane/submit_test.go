@@ -216,7 +216,7 @@ func TestAKeyRevokedMidFlight(t *testing.T) {
 	must(t, err)
 	_, claim, err := w.Claim(t.Context(), w.ns, w.claim(1), 10*time.Second)
 	must(t, err)
-	reports, _, next, err := w.Complete(t.Context(), w.ns, []pulse.Report{w.report(&got[0].Task, pulse.Succeeded)}, new(pulse.Claim(w.claim(1))))
+	reports, _, next, err := w.Complete(t.Context(), w.ns, []pulse.Report{w.report(&got[0].Task, pulse.Succeeded)}, new(w.claim(1)))
 	must(t, err)
 	renewals, err := w.Renew(t.Context(), w.ns, []pulse.Renewal{{Credential: w.key.ID, Application: w.key.Application, Task: got[0].Task.ID, AttemptNo: 1, Token: got[0].Task.Token, Extend: time.Minute}})
 	must(t, err)
