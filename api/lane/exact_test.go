@@ -136,17 +136,24 @@ func (w *world) scan() {
 		{pulse.DueDelayed, "state = 3 AND available_at <= NOW(6)"},
 		{pulse.DueExpired, "state IN (1, 3, 4, 5) AND deadline_at <= NOW(6)"},
 	} {
-		rows, err := w.db.Query("SELECT application_id, queue_id, task_id FROM open_task WHERE namespace_id = ? AND "+s.where+" ORDER BY task_id", w.ns)
-		must(w, err)
-		for rows.Next() {
-			d := pulse.Due{Kind: s.kind}
-			var id []byte
-			must(w, rows.Scan(&d.Application, &d.Queue, &id))
-			d.Task = store.ID(id)
-			dues = append(dues, d)
-		}
-		must(w, rows.Err())
-		must(w, rows.Close())
+		dues = append(dues, w.due(s.kind, s.where)...)
 	}
 	must(w, w.Due(context.Background(), w.ns, dues))
+}
+
+// due lists the open tasks of a condition as candidates of a scan.
+func (w *world) due(kind pulse.DueKind, where string) (dues []pulse.Due) {
+	w.Helper()
+	rows, err := w.db.Query("SELECT application_id, queue_id, task_id FROM open_task WHERE namespace_id = ? AND "+where+" ORDER BY task_id", w.ns)
+	must(w, err)
+	defer func() { must(w, rows.Close()) }()
+	for rows.Next() {
+		d := pulse.Due{Kind: kind}
+		var id []byte
+		must(w, rows.Scan(&d.Application, &d.Queue, &id))
+		d.Task = store.ID(id)
+		dues = append(dues, d)
+	}
+	must(w, rows.Err())
+	return dues
 }
