@@ -13,6 +13,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/orbitrun/orbit/scripts"
+
+	"github.com/orbitrun/orbit/api/tx"
 )
 
 // server says where the machine's test server is. Start it once per process; the script makes this idempotent
@@ -33,33 +35,14 @@ var server = sync.OnceValues(func() (*mysql.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the test server's address cannot be read: write user:password@tcp(host:port)/name")
 	}
-	Parameters(config)
+	if err := tx.Configure(config); err != nil {
+		return nil, err
+	}
 	return config, nil
 })
 
 // ownServer: the server is ours to fill, see the package comment.
 func ownServer() bool { return os.Getenv("ORBIT_TEST_DATABASE_URL") == "" }
-
-// Parameters sets what every Orbit connection runs with (database.md, DSN): UTC times, statements interpolated by
-// the client, affected rows that count matches, no reuse of a connection to a read-only server, bounded waits.
-func Parameters(config *mysql.Config) {
-	config.ParseTime = true
-	config.Loc = time.UTC
-	config.InterpolateParams = true
-	config.ClientFoundRows = true
-	config.RejectReadOnly = true
-	config.MultiStatements = false
-	config.AllowAllFiles = false
-	config.Timeout = 5 * time.Second
-	config.ReadTimeout = 30 * time.Second
-	config.WriteTimeout = 30 * time.Second
-	if config.Params == nil {
-		config.Params = map[string]string{}
-	}
-	config.Params["time_zone"] = "'+00:00'"
-	// MySQL rounds a nanosecond fraction, MariaDB cuts it: cut here, so that both agree.
-	_ = config.Apply(mysql.TimeTruncate(time.Microsecond))
-}
 
 func open(config *mysql.Config) *sql.DB {
 	connector, err := mysql.NewConnector(config)

@@ -90,7 +90,7 @@ func (l *pulseLoad) candidates(ctx context.Context, t *tx.Tx) error {
 			limit = min(limit*l.hints.PoolFactor, engine.ParkPerPlanMax)
 		}
 		rows, err := t.Queries().ListClaimable(ctx, db.ListClaimableParams{
-			NamespaceID: t.Namespace(), QueueID: key.Queue, FromDueAt: l.from(key.Queue), HandlerHashes: l.sets[key], Limit: int32(limit),
+			NamespaceID: t.Namespace(), QueueID: key.Queue, FromDueAt: &scanStart, HandlerHashes: l.sets[key], Limit: int32(limit),
 		})
 		if err != nil {
 			return err
@@ -105,13 +105,8 @@ func (l *pulseLoad) candidates(ctx context.Context, t *tx.Tx) error {
 	return nil
 }
 
-func (l *pulseLoad) from(queue uint64) *time.Time {
-	from := l.hints.FromDue[queue]
-	if from.IsZero() {
-		from = time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
-	}
-	return &from
-}
+// scanStart is before every due time: a claim's candidate list begins at the oldest entry.
+var scanStart = time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // receipts reads the receipts of keys that may repeat. The quota row guards them, so the read is exact.
 func (l *pulseLoad) receipts(ctx context.Context, t *tx.Tx) error {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
@@ -19,8 +18,6 @@ type LoadHints struct {
 	LookUpReceipts bool
 	// PoolFactor widens the candidate lists after a plan met blocked rows.
 	PoolFactor int
-	// FromDue is where the candidate scan of a queue starts: entries before it were seen to be dead.
-	FromDue map[uint64]time.Time
 }
 
 // LoadPulse descends the ladder for one batch and reads everything its plan may look at. It returns the place on the

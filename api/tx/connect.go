@@ -10,13 +10,19 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Config reads a go-sql-driver DSN and sets what Orbit relies on: UTC, microseconds, found rows, interpolation (one
-// round trip a statement), refusal of read-only servers, and time-outs where the DSN gives none.
+// Config reads a go-sql-driver DSN and sets what Orbit relies on (Configure).
 func Config(dsn string) (*mysql.Config, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("database URL is not a go-sql-driver DSN (user:password@tcp(host:port)/database): %w", err)
 	}
+	return cfg, Configure(cfg)
+}
+
+// Configure sets what every connection to an Orbit database runs with: UTC, found rows, interpolation (one round trip a
+// statement), refusal of read-only servers, time-outs where none are given, and microseconds cut here, because MySQL
+// would round a finer fraction and MariaDB would cut it.
+func Configure(cfg *mysql.Config) error {
 	cfg.ParseTime, cfg.Loc = true, time.UTC
 	cfg.InterpolateParams, cfg.ClientFoundRows, cfg.RejectReadOnly = true, true, true
 	cfg.MultiStatements, cfg.AllowAllFiles = false, false
@@ -28,7 +34,7 @@ func Config(dsn string) (*mysql.Config, error) {
 	setDefault(&cfg.Timeout, 5*time.Second)
 	setDefault(&cfg.ReadTimeout, 30*time.Second)
 	setDefault(&cfg.WriteTimeout, 30*time.Second)
-	return cfg, cfg.Apply(mysql.TimeTruncate(time.Microsecond))
+	return cfg.Apply(mysql.TimeTruncate(time.Microsecond))
 }
 
 func setDefault(d *time.Duration, value time.Duration) {

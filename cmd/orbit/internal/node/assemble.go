@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"strconv"
 	"time"
 
@@ -84,9 +83,6 @@ func (m *instruments) pools(r prometheus.Registerer, n *Node) {
 			Help: "Open connections of a pool.", ConstLabels: prometheus.Labels{"pool": name}}, func() float64 { return float64(open()) }))
 	}
 }
-
-// Ping reports whether the node's database answers.
-func (n *Node) Ping(ctx context.Context) error { return n.reader.PingContext(ctx) }
 
 func itoa(code uint16) string {
 	if code == 0 {
