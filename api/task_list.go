@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/orbitrun/orbit/api/auth"
@@ -17,6 +18,7 @@ type taskList struct {
 	namespace, queue uint64
 	state            string // empty: any
 	key              []byte // nil: any
+	name, value      string // of an attribute; empty: any
 	from, before     time.Time
 	after            moment
 	limit            int32
@@ -64,8 +66,14 @@ func (s *Server) resolve(ctx context.Context, c auth.Caller, p httpapi.ListTasks
 	if p.CreatedBefore != nil {
 		l.before = p.CreatedBefore.UTC()
 	}
+	if p.Attribute != nil {
+		l.name, l.value, _ = strings.Cut(*p.Attribute, ":")
+	}
+	if l.name != "" && l.key != nil {
+		return l, binding{}, problem.New("parameter_invalid", "attribute and business_key are not combined: no index serves both")
+	}
 	// The key is bound with a mark in front, so that "no key" and every key differ.
-	b := bind(c, "tasks", p.Queue, l.state, string(append([]byte(mark(l.key != nil)), l.key...)), pulse.Time(l.from), pulse.Time(l.before))
+	b := bind(c, "tasks", p.Queue, l.state, string(append([]byte(mark(l.key != nil)), l.key...)), pulse.Time(l.from), pulse.Time(l.before), l.name, l.value)
 	var err error
 	if l.after, err = b.readMoment(p.Cursor); err != nil {
 		return l, b, err
@@ -93,6 +101,8 @@ var stored = map[string]pulse.Public{
 func (l taskList) read(ctx context.Context, q *db.Queries) ([]db.Task, error) {
 	state, waiting := uint8(stored[l.state]), int64(flag(l.state == "QUEUED"))
 	switch {
+	case l.name != "":
+		return l.byAttribute(ctx, q)
 	case l.state == "RUNNING":
 		return q.ListRunningTasks(ctx, db.ListRunningTasksParams{NamespaceID: l.namespace, QueueID: l.queue, CreatedFrom: l.from, CreatedBefore: l.before,
 			AfterAt: l.after.at, AfterID: l.after.id[:], AnyKey: int64(flag(l.key == nil)), BusinessKey: l.key, Limit: l.limit})
@@ -108,4 +118,14 @@ func (l taskList) read(ctx context.Context, q *db.Queries) ([]db.Task, error) {
 	}
 	return q.ListTasksByKeyAndState(ctx, db.ListTasksByKeyAndStateParams{NamespaceID: l.namespace, QueueID: l.queue, BusinessKey: l.key, State: state,
 		CreatedFrom: l.from, CreatedBefore: l.before, AfterAt: l.after.at, AfterID: l.after.id[:], WaitingOnly: waiting, Limit: l.limit})
+}
+
+// byAttribute passes over tasks of another state in the database; how many there are is bounded by what carries the value.
+func (l taskList) byAttribute(ctx context.Context, q *db.Queries) ([]db.Task, error) {
+	open := l.state == "QUEUED" || l.state == "RUNNING"
+	return q.ListTasksByAttribute(ctx, db.ListTasksByAttributeParams{
+		NamespaceID: l.namespace, QueueID: l.queue, Name: []byte(l.name), Value: []byte(l.value), CreatedFrom: l.from, CreatedBefore: l.before,
+		AfterAt: l.after.at, AfterID: l.after.id[:], AnyState: int64(flag(l.state == "" || open)), State: uint8(stored[l.state]),
+		OpenOnly: int64(flag(open)), Running: int64(flag(l.state == "RUNNING")), Limit: l.limit,
+	})
 }

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/orbitrun/orbit/api/auth"
 	"github.com/orbitrun/orbit/api/problem"
@@ -36,6 +38,10 @@ func (s *Server) submission(ctx context.Context, c auth.Caller, r *httpapi.TaskS
 		BusinessKey: r.BusinessKey, ResourceKey: r.ResourceKey, Priority: uint8(r.Priority), DelayMS: r.DelayMs,
 		DeadlineMS: r.DeadlineMs, AttemptTimeoutMS: r.AttemptTimeoutMs, Retry: retryOf(r.RetryPolicy), Lost: lostOf(r.LostPolicy),
 		OutputContract: r.OutputContract, Traceparent: traceOf(ctx), Source: pulse.SourceDirect,
+		Attributes: attributesOf(r.Attributes),
+	}
+	if err := slotOf(r, &out.Slot); err != nil {
+		return out, err
 	}
 	if refusal := out.Check(); refusal != nil {
 		return out, refusal
@@ -49,6 +55,28 @@ func (s *Server) submission(ctx context.Context, c auth.Caller, r *httpapi.TaskS
 		err = engine.Refuse("queue_unknown", "create the queue first").At("/queue")
 	}
 	return out, err
+}
+
+// attributesOf sorts by name: the order of the request is not part of what was asked.
+func attributesOf(list []httpapi.Attribute) []pulse.Attribute {
+	out := make([]pulse.Attribute, len(list))
+	for i, a := range list {
+		out[i] = pulse.Attribute{Name: a.Name, Value: a.Value, At: i}
+	}
+	slices.SortStableFunc(out, func(a, b pulse.Attribute) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+func slotOf(r *httpapi.TaskSubmission, rule *pulse.SlotRule) error {
+	switch {
+	case r.Unique != nil && r.Debounce != nil:
+		return engine.Refuse("request_invalid", "a task is unique or debounced, not both").At("/debounce")
+	case r.Unique != nil:
+		*rule = pulse.SlotRule{Kind: pulse.SlotUnique, Key: r.Unique.Key, WindowMS: r.Unique.WindowMs}
+	case r.Debounce != nil:
+		*rule = pulse.SlotRule{Kind: pulse.SlotDebounce, Key: r.Debounce.Key, DelayMS: r.Debounce.DelayMs, MaxWaitMS: r.Debounce.MaxWaitMs}
+	}
+	return nil
 }
 
 func retryOf(r httpapi.RetryPolicy) pulse.Retry {

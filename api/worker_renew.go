@@ -31,6 +31,7 @@ func (s *Server) RenewLeases(ctx context.Context, r httpapi.RenewLeasesRequestOb
 		good, places = append(good, pulse.Renewal{
 			Credential: c.Credential, Application: c.Application, Task: id(prefixTask, item.TaskId), AttemptNo: uint16(item.AttemptNo),
 			Token: lease.Secret, Extend: time.Duration(item.ExtendMs) * time.Millisecond,
+			Progress: progressOf(item.Progress),
 		}), append(places, i)
 	}
 	if len(good) == 0 {
@@ -40,6 +41,18 @@ func (s *Server) RenewLeases(ctx context.Context, r httpapi.RenewLeasesRequestOb
 		answerRenewal(&out.Items[places[k]], o)
 	}
 	return out, nil
+}
+
+func progressOf(p *httpapi.Progress) *pulse.Progress {
+	if p == nil {
+		return nil
+	}
+	out := &pulse.Progress{Message: p.Message, Detail: p.Detail}
+	if p.Percent != nil {
+		percent := uint8(*p.Percent)
+		out.Percent = &percent
+	}
+	return out
 }
 
 func answerRenewal(at *httpapi.RenewalOutcome, o pulse.RenewalOutcome) {

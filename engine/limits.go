@@ -58,6 +58,17 @@ const (
 	ParkPerPlanMax    = 1024 // tasks of held keys or closed gates moved out of the way by one claim
 	KeyWaitersPerPlan = 8    // waiters looked at when a key becomes free; ended ones among them are removed
 
+	AttributesMax          = 8  // search attributes of one task: each is an index entry written at submission
+	AttributeNameBytesMax  = 48 // their names
+	AttributeValueBytesMax = 255
+	// UniqueWindowMax is the longest time a unique key stays taken after its task was accepted.
+	UniqueWindowMax = 31 * 24 * time.Hour
+	// DebounceWaitMax is the longest time newer inputs may put one off.
+	DebounceWaitMax = 7 * 24 * time.Hour
+
+	ProgressMessageBytesMax = 1024    // what a worker tells a person with a renewal
+	ProgressDetailBytesMax  = 4 << 10 // and a program
+
 	ListLimitMax = 200
 	// TasksAheadMax bounds the count of tasks in front of one: who has so many before it need not know the exact number.
 	TasksAheadMax = 1000

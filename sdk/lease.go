@@ -133,29 +133,54 @@ func (c *Client) Claim(ctx context.Context, r ClaimRequest) ([]ClaimedTask, erro
 	return answer.Tasks, err
 }
 
+// Renewal extends one lease and, if there is something new, tells how far its attempt is.
+type Renewal struct {
+	Lease
+	Progress *Progress
+}
+
 type renewalWire struct {
 	Lease
 	ExtendMS int64 `json:"extend_ms"`
 }
 
+func (r Renewal) body(extend time.Duration) ([]byte, error) {
+	wire := renewalWire{r.Lease, milliseconds(extend)}
+	if r.Progress == nil {
+		return object(wire)
+	}
+	progress, err := object(*r.Progress, payload{"detail", r.Progress.Detail})
+	if err != nil {
+		return nil, err
+	}
+	return object(wire, payload{"progress", progress})
+}
+
 // Renew extends up to 256 leases, one outcome each in their order (scope worker:claim). extend counts from the server's
 // now and never passes the attempt timeout or the deadline.
 func (c *Client) Renew(ctx context.Context, leases []Lease, extend time.Duration) ([]RenewalOutcome, error) {
-	items := make([]renewalWire, len(leases))
+	renewals := make([]Renewal, len(leases))
 	for i, l := range leases {
-		items[i] = renewalWire{l, milliseconds(extend)}
+		renewals[i].Lease = l
 	}
-	body, err := object(struct {
-		Items []renewalWire `json:"items"`
-	}{items})
-	if err != nil {
-		return nil, err
+	return c.RenewWith(ctx, renewals, extend)
+}
+
+// RenewWith is Renew with what the attempts have to tell.
+func (c *Client) RenewWith(ctx context.Context, renewals []Renewal, extend time.Duration) ([]RenewalOutcome, error) {
+	items := make([][]byte, len(renewals))
+	for i, r := range renewals {
+		text, err := r.body(extend)
+		if err != nil {
+			return nil, err
+		}
+		items[i] = text
 	}
 	var answer struct {
 		Items []RenewalOutcome `json:"items"`
 	}
-	_, err = c.once(ctx, tryTimeout, func() (*http.Request, error) {
-		return rest.NewRenewLeasesRequestWithBody(c.server, jsonBody, bytes.NewReader(body))
+	_, err := c.once(ctx, tryTimeout, func() (*http.Request, error) {
+		return rest.NewRenewLeasesRequestWithBody(c.server, jsonBody, bytes.NewReader(list(items)))
 	}, &answer)
 	return answer.Items, err
 }

@@ -61,6 +61,24 @@ type Task struct {
 	RetryOf          string          `json:"retry_of"`   // the task this one repeats
 	RetriedBy        string          `json:"retried_by"` // the direct successor that repeats this one
 	Input            json.RawMessage `json:"input"`      // byte for byte as submitted
+	Attributes       Attributes      `json:"attributes"`
+	Progress         *TaskProgress   `json:"progress"` // nil: no worker has told any
+}
+
+// Progress is what a running attempt tells about itself. It decides nothing.
+type Progress struct {
+	Percent *int            `json:"percent,omitempty"` // 0 to 100; nil: not told
+	Message string          `json:"message,omitempty"` // at most 1024 bytes
+	Detail  json.RawMessage `json:"-"`                 // any JSON, at most 4 KiB
+}
+
+// TaskProgress is the last progress a worker told.
+type TaskProgress struct {
+	AttemptNo int             `json:"attempt_no"`
+	At        time.Time       `json:"at"`
+	Percent   *int            `json:"percent"`
+	Message   string          `json:"message"`
+	Detail    json.RawMessage `json:"detail"`
 }
 
 // Failure is what went wrong.

@@ -37,6 +37,7 @@ type TaskFilter struct {
 	Queue         string // required
 	State         TaskState
 	BusinessKey   string    // exactly this key
+	Attribute     string    // name:value, exactly; not together with BusinessKey
 	CreatedFrom   time.Time // at this time or later
 	CreatedBefore time.Time
 }
@@ -46,7 +47,7 @@ type TaskFilter struct {
 func (c *Client) ListTasks(ctx context.Context, f TaskFilter) iter.Seq2[TaskSummary, error] {
 	return pages[TaskSummary](ctx, c, "listTasks", func(cursor *string) (*http.Request, error) {
 		return rest.NewListTasksRequest(c.server, &rest.ListTasksParams{
-			Queue: f.Queue, State: set(rest.StateFilterParam(f.State)), BusinessKey: set(f.BusinessKey),
+			Queue: f.Queue, State: set(rest.StateFilterParam(f.State)), BusinessKey: set(f.BusinessKey), Attribute: set(f.Attribute),
 			CreatedFrom: setTime(f.CreatedFrom), CreatedBefore: setTime(f.CreatedBefore), Cursor: cursor, Limit: &pageSize,
 		})
 	})

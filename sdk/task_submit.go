@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/orbitrun/orbit/sdk/internal/rest"
@@ -36,6 +38,54 @@ type Submission struct {
 	Retry          RetryPolicy
 	Lost           LostPolicy
 	OutputContract json.RawMessage // JSON Schema, at most 16 KiB; a success that breaks it is a review case
+	Unique         *Unique         // at most one task with this key at a time; nil: none
+	Debounce       *Debounce       // the newest submission of this key wins; nil: none, and not together with Unique or Delay
+	Attributes     Attributes      // at most 8, found again with TaskFilter.Attribute
+}
+
+// Unique keeps a second task out while one with the same key of the queue is open, and for Window after its acceptance.
+// A submission that is kept out gets the receipt of the task that holds the key, with Deduplicated set.
+type Unique struct {
+	Key    string
+	Window time.Duration // at most 31 days; 0: until the task ends
+}
+
+// Debounce lets the newest submission of a key take the place of one that still waits, which then ends CANCELLED with
+// the code superseded. The task starts Delay after the last submission, at the latest MaxWait after the first.
+type Debounce struct {
+	Key     string
+	Delay   time.Duration
+	MaxWait time.Duration
+}
+
+// Attributes are what a task can be found by: names of a-z, 0-9 and _, values of at most 255 bytes.
+type Attributes map[string]string
+
+type attributeWire struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// MarshalJSON writes the list of the API, by name.
+func (a Attributes) MarshalJSON() ([]byte, error) {
+	list := make([]attributeWire, 0, len(a))
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		list = append(list, attributeWire{name, a[name]})
+	}
+	return JSON(list)
+}
+
+// UnmarshalJSON reads the list of the API.
+func (a *Attributes) UnmarshalJSON(text []byte) error {
+	var list []attributeWire
+	if err := json.Unmarshal(text, &list); err != nil {
+		return err
+	}
+	*a = Attributes{}
+	for _, one := range list {
+		(*a)[one.Name] = one.Value
+	}
+	return nil
 }
 
 // TaskReceipt is what was accepted. Accepted means durable.
@@ -47,6 +97,8 @@ type TaskReceipt struct {
 	AvailableAt time.Time `json:"available_at"`
 	DeadlineAt  time.Time `json:"deadline_at"`
 	Replayed    bool      `json:"-"` // the receipt is an earlier one
+	// Deduplicated: the unique key was taken; TaskID is the task that holds it, and nothing new was accepted.
+	Deduplicated bool `json:"deduplicated"`
 }
 
 // RetryPolicy says when a retryable failure is tried again. Make it with Once, Fixed, Linear, Exponential or List.
@@ -99,18 +151,46 @@ type retryWire struct {
 }
 
 type submissionWire struct {
-	SubmitKey        string     `json:"submit_key"`
-	Queue            string     `json:"queue"`
-	Handler          string     `json:"handler"`
-	HandlerVersion   string     `json:"handler_version"`
-	BusinessKey      string     `json:"business_key,omitempty"`
-	ResourceKey      string     `json:"resource_key,omitempty"`
-	Priority         int        `json:"priority,omitempty"`
-	DelayMS          int64      `json:"delay_ms,omitempty"`
-	DeadlineMS       int64      `json:"deadline_ms"`
-	AttemptTimeoutMS int64      `json:"attempt_timeout_ms"`
-	RetryPolicy      retryWire  `json:"retry_policy"`
-	LostPolicy       LostPolicy `json:"lost_policy,omitempty"`
+	SubmitKey        string        `json:"submit_key"`
+	Queue            string        `json:"queue"`
+	Handler          string        `json:"handler"`
+	HandlerVersion   string        `json:"handler_version"`
+	BusinessKey      string        `json:"business_key,omitempty"`
+	ResourceKey      string        `json:"resource_key,omitempty"`
+	Priority         int           `json:"priority,omitempty"`
+	DelayMS          int64         `json:"delay_ms,omitempty"`
+	DeadlineMS       int64         `json:"deadline_ms"`
+	AttemptTimeoutMS int64         `json:"attempt_timeout_ms"`
+	RetryPolicy      retryWire     `json:"retry_policy"`
+	LostPolicy       LostPolicy    `json:"lost_policy,omitempty"`
+	Unique           *uniqueWire   `json:"unique,omitempty"`
+	Debounce         *debounceWire `json:"debounce,omitempty"`
+	Attributes       Attributes    `json:"attributes,omitempty"`
+}
+
+type uniqueWire struct {
+	Key      string `json:"key"`
+	WindowMS int64  `json:"window_ms,omitempty"`
+}
+
+type debounceWire struct {
+	Key       string `json:"key"`
+	DelayMS   int64  `json:"delay_ms"`
+	MaxWaitMS int64  `json:"max_wait_ms"`
+}
+
+func (u *Unique) wire() *uniqueWire {
+	if u == nil {
+		return nil
+	}
+	return &uniqueWire{u.Key, milliseconds(u.Window)}
+}
+
+func (d *Debounce) wire() *debounceWire {
+	if d == nil {
+		return nil
+	}
+	return &debounceWire{d.Key, milliseconds(d.Delay), milliseconds(d.MaxWait)}
 }
 
 func (r RetryPolicy) wire() retryWire {
@@ -129,7 +209,7 @@ func (s Submission) body() ([]byte, error) {
 		SubmitKey: s.SubmitKey, Queue: s.Queue, Handler: s.Handler, HandlerVersion: s.HandlerVersion,
 		BusinessKey: s.BusinessKey, ResourceKey: s.ResourceKey, Priority: s.Priority, DelayMS: milliseconds(s.Delay),
 		DeadlineMS: milliseconds(s.Deadline), AttemptTimeoutMS: milliseconds(s.AttemptTimeout),
-		RetryPolicy: s.Retry.wire(), LostPolicy: s.Lost,
+		RetryPolicy: s.Retry.wire(), LostPolicy: s.Lost, Unique: s.Unique.wire(), Debounce: s.Debounce.wire(), Attributes: s.Attributes,
 	}, payload{"input", orNull(s.Input)}, payload{"output_contract", s.OutputContract})
 }
 

@@ -46,6 +46,33 @@ var operations = []operation{
 			return refused(err, out[:min(len(out), 1)])
 		}, func() int { return w.scalar("SELECT COUNT(*) FROM receipt WHERE receipt_key = ?", []byte(s.Key)) }
 	}},
+	{"debounce", func(w *world) (func() error, func() int) {
+		rule := pulse.SlotRule{Kind: pulse.SlotDebounce, Key: fmt.Sprint("d", w.seq), DelayMS: 60_000, MaxWaitMS: 60_000}
+		old := w.submission(func(s *pulse.Submission) { s.Slot = rule })
+		w.submit(old)
+		s := w.submission(func(s *pulse.Submission) { s.Slot, s.Attributes = rule, []pulse.Attribute{{Name: "a", Value: "b"}} })
+		return func() error {
+				out, err := w.Submit(context.Background(), w.ns, []pulse.Submission{s})
+				return refused(err, out[:min(len(out), 1)])
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM task o JOIN task_slot s USING (namespace_id) JOIN task_attribute a USING (namespace_id) WHERE o.task_id = ? AND o.state = 4 AND s.task_id = ? AND a.task_id = s.task_id", old.TaskID[:], s.TaskID[:])
+			}
+	}},
+	{"renew with progress", func(w *world) (func() error, func() int) {
+		s := w.submission()
+		w.submit(s)
+		g := w.claimNow(1)
+		return func() error {
+				out, err := w.Renew(context.Background(), w.ns, []pulse.Renewal{{Credential: s.Credential, Application: s.Application, Task: s.TaskID, AttemptNo: 1,
+					Token: g[0].Task.Token, Extend: 40 * time.Second, Progress: &pulse.Progress{Message: "half"}}})
+				if err == nil && out[0].Answer != pulse.RenewContinue {
+					return fmt.Errorf("answered %+v", out[0])
+				}
+				return err
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM task_progress WHERE task_id = ? AND message = 'half'", s.TaskID[:])
+			}
+	}},
 	{"claim", func(w *world) (func() error, func() int) {
 		s := w.submission(keyed(fmt.Sprint("c", w.seq)))
 		w.submit(s)

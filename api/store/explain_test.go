@@ -58,7 +58,8 @@ func fill(t *testing.T, d *dbtest.DB) {
 	for _, statement := range []string{
 		`INSERT INTO key_wait SELECT namespace_id, resource_key, due_at, task_id, application_id, queue_id FROM open_task WHERE state = 4`,
 		`INSERT INTO resource_lock SELECT 1, resource_key, UNHEX(LPAD('1', 32, '0')), COUNT(*) FROM key_wait GROUP BY resource_key`,
-		"ANALYZE TABLE open_task, task, key_wait, resource_lock",
+		`INSERT INTO task_attribute SELECT namespace_id, queue_id, 'region', CONCAT('r', CRC32(task_id) % 7), created_at, task_id FROM task`,
+		"ANALYZE TABLE task_attribute, open_task, task, key_wait, resource_lock",
 	} {
 		exec(statement)
 	}
@@ -223,6 +224,10 @@ func plans() []planned {
 		}},
 		{"ListTasksByKeyAndState", false, func(ctx context.Context, q *db.Queries) (int, error) {
 			rows, err := q.ListTasksByKeyAndState(ctx, db.ListTasksByKeyAndStateParams{NamespaceID: planNamespace, QueueID: 3, BusinessKey: []byte("order 2"), State: 3, CreatedFrom: zero, CreatedBefore: far, AfterAt: now.Add(-12 * time.Hour), AfterID: ids[0], Limit: 200})
+			return list(len(rows), err)
+		}},
+		{"ListTasksByAttribute", false, func(ctx context.Context, q *db.Queries) (int, error) {
+			rows, err := q.ListTasksByAttribute(ctx, db.ListTasksByAttributeParams{NamespaceID: planNamespace, QueueID: 3, Name: []byte("region"), Value: []byte("r2"), CreatedFrom: zero, CreatedBefore: far, AfterAt: now.Add(-12 * time.Hour), AfterID: ids[0], AnyState: 1, Limit: 200})
 			return list(len(rows), err)
 		}},
 		{"ListRunningTasks", true, func(ctx context.Context, q *db.Queries) (int, error) {

@@ -41,7 +41,7 @@ type pulseLoad struct {
 
 func emptySnapshot() *pulse.Snapshot {
 	return &pulse.Snapshot{
-		Callers: map[uint64]engine.Caller{}, Receipts: map[pulse.ReceiptKey]pulse.Receipt{},
+		Callers: map[uint64]engine.Caller{}, Receipts: map[pulse.ReceiptKey]pulse.Receipt{}, Slots: map[pulse.SlotKey]pulse.Slot{},
 		Open: map[engine.ID]pulse.Task{}, Rules: map[engine.ID]pulse.Rules{}, Attempts: map[pulse.AttemptKey]pulse.EndedAttempt{},
 		Unsettled: map[engine.ID]bool{},
 		Resources: map[string]pulse.Resource{}, Waits: map[string][]pulse.KeyWait{}, Gates: map[engine.ID]bool{},
@@ -86,7 +86,11 @@ func (l *pulseLoad) tasks(ctx context.Context, place tx.AfterQueues) (tx.AfterTa
 	if err != nil {
 		return place.AfterTasks, err
 	}
-	if err := l.open(ctx, after.AfterSteps, Bytes(l.batch.TaskIDs())); err != nil {
+	holders, err := l.slots(ctx, place.Tx)
+	if err != nil {
+		return place.AfterTasks, err
+	}
+	if err := l.open(ctx, after.AfterSteps, Bytes(append(l.batch.TaskIDs(), holders...))); err != nil {
 		return place.AfterTasks, err
 	}
 	if err := l.ended(ctx, place.Tx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,12 +47,38 @@ func taskFields(t client.Task) []render.Field {
 		{Name: "available", Value: render.Time(t.AvailableAt)}, {Name: "deadline", Value: render.Time(t.DeadlineAt)},
 		{Name: "cancel asked", Value: render.TimeOf(t.CancelRequestedAt)}, {Name: "attempt timeout", Value: render.Millis(t.AttemptTimeoutMs)},
 		{Name: "lost policy", Value: string(t.LostPolicy)}, {Name: "retry policy", Value: string(t.RetryPolicy)},
-		{Name: "output contract", Value: string(t.OutputContract)}, {Name: "state version", Value: render.Int(t.StateVersion)}, {Name: "input", Value: string(t.Input)},
+		{Name: "output contract", Value: string(t.OutputContract)}, {Name: "state version", Value: render.Int(t.StateVersion)},
+		{Name: "attributes", Value: attributeText(t.Attributes)}, {Name: "progress", Value: progressText(t.Progress)}, {Name: "input", Value: string(t.Input)},
 	}
 }
 
+func attributeText(list []client.Attribute) string {
+	parts := make([]string, len(list))
+	for i, a := range list {
+		parts[i] = a.Name + ":" + a.Value
+	}
+	return strings.Join(parts, " ")
+}
+
+// progressText is what the worker told last; the attempt and the time say how old it is.
+func progressText(p *client.TaskProgress) string {
+	if p == nil {
+		return ""
+	}
+	var parts []string
+	if p.Percent != nil {
+		parts = append(parts, render.Int(*p.Percent)+" %")
+	}
+	for _, text := range []string{p.Message, string(p.Detail)} {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, ", ") + " (attempt " + render.Int(p.AttemptNo) + ", " + render.Time(p.At) + ")"
+}
+
 type taskFilter struct {
-	queue, state, businessKey, from, before string
+	queue, state, businessKey, attribute, from, before string
 }
 
 // params reads the filters; an empty one is left out.
@@ -66,6 +93,9 @@ func (f *taskFilter) params() (*client.ListTasksParams, error) {
 	}
 	if f.businessKey != "" {
 		p.BusinessKey = &f.businessKey
+	}
+	if f.attribute != "" {
+		p.Attribute = &f.attribute
 	}
 	var err error
 	if p.CreatedFrom, err = moment("--created-from", f.from); err != nil {
@@ -100,6 +130,7 @@ func taskList(s *cli.Settings) *cobra.Command {
 	flags.StringVarP(&filter.queue, "queue", "q", "", "queue (required)")
 	flags.StringVar(&filter.state, "state", "", "only tasks in this state")
 	flags.StringVar(&filter.businessKey, "business-key", "", "only tasks with exactly this key")
+	flags.StringVar(&filter.attribute, "attribute", "", "only tasks with this search attribute: NAME:VALUE")
 	flags.StringVar(&filter.from, "created-from", "", "created at this time or later: RFC 3339, or how long ago (15m)")
 	flags.StringVar(&filter.before, "created-before", "", "created before this time: RFC 3339, or how long ago")
 	_ = cmd.MarkFlagRequired("queue")

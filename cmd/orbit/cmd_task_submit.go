@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,10 @@ type submission struct {
 	retryFactor, retryJitter          int32
 	retryDelays                       []time.Duration
 	watch                             bool
+
+	unique, debounce                         string
+	uniqueWindow, debounceDelay, debounceMax time.Duration
+	attributes                               map[string]string
 }
 
 func taskSubmit(s *cli.Settings) *cobra.Command {
@@ -86,12 +92,19 @@ func (f *submission) attach(cmd *cobra.Command) {
 	flags.Int32Var(&f.retryJitter, "retry-jitter-percent", 0, "spread of each wait, 0 to 50")
 	flags.StringVar(&f.lost, "lost", "", "when a worker is lost: REVIEW (default) or RETRY, for handlers safe to repeat")
 	flags.StringVar(&f.contract, "output-contract", "", "contract of the output: JSON or @FILE")
+	flags.StringVar(&f.unique, "unique", "", "key: at most one such task of the queue is open at a time")
+	flags.DurationVar(&f.uniqueWindow, "unique-window", 0, "the unique key stays taken this long after acceptance")
+	flags.StringVar(&f.debounce, "debounce", "", "key: the newest submission takes the place of one that still waits")
+	flags.DurationVar(&f.debounceDelay, "debounce-delay", 5*time.Second, "wait this long for a newer submission")
+	flags.DurationVar(&f.debounceMax, "debounce-max-wait", time.Minute, "start at the latest this long after the first")
+	flags.StringToStringVar(&f.attributes, "attribute", nil, "search attribute NAME=VALUE, up to 8")
 	flags.StringVarP(&f.file, "file", "f", "", "whole submission as JSON (TaskSubmission) instead of flags; - is standard input")
 	flags.BoolVarP(&f.watch, "watch", "w", false, "wait for the end, as orbit task watch does")
 	cmd.MarkFlagsOneRequired("queue", "file")
 	for _, name := range []string{"queue", "handler", "input", "key"} {
 		cmd.MarkFlagsMutuallyExclusive(name, "file")
 	}
+	cmd.MarkFlagsMutuallyExclusive("unique", "debounce")
 	cmd.MarkFlagsMutuallyExclusive("retry-step", "retry-factor", "retry-delays")
 }
 
@@ -126,7 +139,25 @@ func (f *submission) body(on *cli.Session) ([]byte, error) {
 		}
 		b.Raw("output_contract", contract)
 	}
-	return b.Bytes()
+	return f.slot(b).Bytes()
+}
+
+// slot adds what keeps tasks apart or finds them again.
+func (f *submission) slot(b *cli.Body) *cli.Body {
+	if f.unique != "" {
+		b.Value("unique", client.UniqueRule{Key: f.unique, WindowMs: f.uniqueWindow.Milliseconds()})
+	}
+	if f.debounce != "" {
+		b.Value("debounce", client.DebounceRule{Key: f.debounce, DelayMs: f.debounceDelay.Milliseconds(), MaxWaitMs: f.debounceMax.Milliseconds()})
+	}
+	if len(f.attributes) == 0 {
+		return b
+	}
+	var list []client.Attribute
+	for _, name := range slices.Sorted(maps.Keys(f.attributes)) {
+		list = append(list, client.Attribute{Name: name, Value: f.attributes[name]})
+	}
+	return b.Value("attributes", list)
 }
 
 func (f *submission) retryPolicy() ([]byte, error) {
@@ -170,6 +201,10 @@ func traced() *client.SubmitTaskParams {
 }
 
 func taskReceiptFields(r client.TaskReceipt) []render.Field {
-	return []render.Field{{Name: "task", Value: r.TaskId}, {Name: "queue", Value: r.Queue}, {Name: "accepted", Value: render.Time(r.AcceptedAt)},
+	note := ""
+	if r.Deduplicated {
+		note = "the unique key was taken: this is the task that holds it, nothing new was accepted"
+	}
+	return []render.Field{{Name: "task", Value: r.TaskId}, {Name: "note", Value: note}, {Name: "queue", Value: r.Queue}, {Name: "accepted", Value: render.Time(r.AcceptedAt)},
 		{Name: "available", Value: render.Time(r.AvailableAt)}, {Name: "deadline", Value: render.Time(r.DeadlineAt)}}
 }

@@ -22,12 +22,22 @@ func (p *planner) submit(i int, s *Submission) SubmitOutcome {
 	if r, ok := p.known(key); ok {
 		return replay(r, digest)
 	}
-	if refusal := p.usage.open(s); refusal != nil {
+	if held, ok := p.taken(s); ok {
+		r := Receipt{digest, held.Task, deduplicated(held.Receipt)}
+		p.writeReceipt(key, r)
+		return SubmitOutcome{TaskID: held.Task, Receipt: r.Body}
+	}
+	first, old := p.waitingFor(s)
+	if refusal := p.usage.replace(old, s); refusal != nil {
 		return SubmitOutcome{Refusal: refusal}
 	}
-	w := p.admit(s)
+	if old != nil {
+		p.supersede(old, s.TaskID)
+	}
+	w := p.admit(s, first)
 	r := Receipt{digest, w.now.ID, s.receipt(&w.now, p.s.Now)}
 	p.writeReceipt(key, r)
+	p.occupy(s, &w.now, first, r.Body)
 	return SubmitOutcome{TaskID: w.now.ID, Receipt: r.Body}
 }
 
@@ -51,8 +61,13 @@ func replay(r Receipt, digest [32]byte) SubmitOutcome {
 	return SubmitOutcome{TaskID: r.Subject, Receipt: r.Body, Replayed: true}
 }
 
-// admit makes the open row of an accepted task and its full row.
-func (p *planner) admit(s *Submission) *work {
+// admit makes the open row of an accepted task and its full row. first is when the round of a debounced one began.
+func (p *planner) admit(s *Submission, first time.Time) *work {
+	if s.Slot.Kind == SlotDebounce {
+		late := *s // the batch stays as it was asked
+		late.availableAt = s.debounced(first, p.s.Now)
+		s = &late
+	}
 	task := Accept(s, p.s.Now)
 	w := &work{now: task, fresh: true, sub: s}
 	p.tasks[task.ID], p.order = w, append(p.order, w)
@@ -84,6 +99,9 @@ func Accept(s *Submission, now time.Time) Task {
 	}
 	if t.DeadlineAt.IsZero() {
 		t.DeadlineAt = now.Add(time.Duration(s.DeadlineMS) * time.Millisecond)
+	}
+	if !s.availableAt.IsZero() {
+		t.AvailableAt = s.availableAt
 	}
 	if t.AvailableAt.After(now) {
 		t.State = Delayed

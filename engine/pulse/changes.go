@@ -9,7 +9,9 @@ import (
 // Changes is what must be written, all of it or none, in the order of the fields. It leaves no choice.
 type Changes struct {
 	Receipts       []ReceiptWrite
-	NewTasks       []NewTask  // full rows
+	NewTasks       []NewTask   // full rows, with their attributes
+	Slots          []SlotWrite // a later one of the same key wins
+	Progress       []ProgressWrite
 	NewOpen        []Task     // open rows of new tasks, already started where a claim took them
 	Starts         []StartSet // open rows that start, grouped by what is written
 	Renewals       []RenewSet
@@ -41,7 +43,7 @@ type Changes struct {
 // Empty reports whether nothing is to be written.
 func (c *Changes) Empty() bool {
 	return len(c.Receipts)+len(c.NewTasks)+len(c.Starts)+len(c.Renewals)+len(c.Parks)+len(c.Rewrites)+len(c.Closes)+
-		len(c.Ends)+len(c.Late)+len(c.Resources)+len(c.GoneKeyWaits)+len(c.Audits) == 0
+		len(c.Ends)+len(c.Late)+len(c.Resources)+len(c.GoneKeyWaits)+len(c.Audits)+len(c.Progress) == 0
 }
 
 // ReceiptWrite is a new receipt.
@@ -85,6 +87,13 @@ type EndSet struct {
 	AttemptNo   uint16 // of the result; zero: none ran
 	FailureCode string
 	Tasks       []engine.ID
+}
+
+// ProgressWrite is the last progress of a task, for people to see; it decides nothing.
+type ProgressWrite struct {
+	Task      engine.ID
+	AttemptNo uint16
+	Progress  Progress
 }
 
 // AttemptWrite is the one row of an ended attempt.

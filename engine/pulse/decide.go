@@ -37,6 +37,7 @@ type planner struct {
 	keys      []string // of resources, in order of first touch
 	freed     []string
 	accepted  map[ReceiptKey]int // receipts written by this batch
+	slots     map[SlotKey]Slot   // taken by this batch
 	ends      map[endKey]int
 	pools     map[PoolKey]*pool
 }
@@ -54,7 +55,7 @@ func Decide(s *Snapshot, b *Batch) (Outcomes, Changes) {
 	p := &planner{
 		s: s, b: b, usage: NewUsage(s.Quotas, s.Queues),
 		tasks: map[engine.ID]*work{}, resources: map[string]*resource{},
-		accepted: map[ReceiptKey]int{}, ends: map[endKey]int{}, pools: map[PoolKey]*pool{},
+		accepted: map[ReceiptKey]int{}, slots: map[SlotKey]Slot{}, ends: map[endKey]int{}, pools: map[PoolKey]*pool{},
 	}
 	p.out = Outcomes{
 		Submissions: make([]SubmitOutcome, len(b.Submissions)), Reports: make([]ReportOutcome, len(b.Reports)),

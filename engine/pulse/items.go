@@ -39,6 +39,14 @@ type Renewal struct {
 	AttemptNo               uint16
 	Token                   engine.ID
 	Extend                  time.Duration
+	Progress                *Progress // nil: nothing new to tell
+}
+
+// Progress is what a running attempt tells about itself.
+type Progress struct {
+	Percent *uint8 // 0 to 100
+	Message string
+	Detail  []byte // exact JSON
 }
 
 // RenewalAnswer tells the worker what to do.

@@ -80,7 +80,7 @@ func (p *planner) retryOnce(r *ManualRetry) SubmitOutcome {
 	if refusal != nil {
 		return SubmitOutcome{Refusal: refusal}
 	}
-	w := p.admit(sub)
+	w := p.admit(sub, p.s.Now)
 	body := sub.receipt(&w.now, p.s.Now)
 	body = fmt.Appendf(body[:len(body)-1], `,"retry_of":%q}`, r.Task.Text("task"))
 	p.writeReceipt(key, Receipt{r.Digest(), w.now.ID, body})

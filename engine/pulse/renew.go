@@ -13,7 +13,8 @@ func (p *planner) renewals() {
 	}
 }
 
-// renew extends a lease from now, never beyond the attempt timeout or the deadline, and never shortens it.
+// renew extends a lease from now, never beyond the attempt timeout or the deadline, and never shortens it. Progress is kept only from the
+// attempt that holds the lease: what a stale worker believes is not the task's.
 func (p *planner) renew(r *Renewal) RenewalOutcome {
 	if refusal := p.judge(r.Credential, "worker:claim"); refusal != nil {
 		return RenewalOutcome{Refusal: refusal}
@@ -26,6 +27,9 @@ func (p *planner) renew(r *Renewal) RenewalOutcome {
 	until := earlier(p.s.Now.Add(r.Extend), w.now.AttemptDeadline())
 	if until.After(w.now.LeaseUntil) {
 		w.now.LeaseUntil = until
+	}
+	if r.Progress != nil {
+		p.ch.Progress = append(p.ch.Progress, ProgressWrite{r.Task, r.AttemptNo, *r.Progress})
 	}
 	answer := RenewContinue
 	if !w.now.CancelRequestedAt.IsZero() {

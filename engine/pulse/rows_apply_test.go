@@ -38,6 +38,12 @@ func (r *rows) apply(now time.Time, c *pulse.Changes) error {
 		must(!exists, "open row twice")
 		r.open[t.ID] = t
 	}
+	for _, w := range c.Slots {
+		r.slots[w.Key] = w.Slot
+	}
+	for _, w := range c.Progress {
+		r.progress[w.Task] = w
+	}
 	r.applyOpen(c, must)
 	for _, e := range c.Ends {
 		for _, id := range e.Tasks {

@@ -19,6 +19,8 @@ type rows struct {
 	quotas    map[uint64]pulse.Quota
 	queues    map[uint64]pulse.Queue
 	receipts  map[pulse.ReceiptKey]pulse.Receipt
+	slots     map[pulse.SlotKey]pulse.Slot
+	progress  map[engine.ID]pulse.ProgressWrite
 	open      map[engine.ID]pulse.Task
 	full      map[engine.ID]fullRow
 	attempts  map[pulse.AttemptKey]pulse.AttemptWrite
@@ -68,6 +70,7 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 func newRows() *rows {
 	r := &rows{
 		callers: map[uint64]engine.Caller{}, quotas: map[uint64]pulse.Quota{}, queues: map[uint64]pulse.Queue{},
+		slots: map[pulse.SlotKey]pulse.Slot{}, progress: map[engine.ID]pulse.ProgressWrite{},
 		receipts: map[pulse.ReceiptKey]pulse.Receipt{}, open: map[engine.ID]pulse.Task{}, full: map[engine.ID]fullRow{},
 		attempts: map[pulse.AttemptKey]pulse.AttemptWrite{}, events: map[engine.ID][]pulse.EventWrite{},
 		resources: map[string]pulse.Resource{}, waits: map[string]map[engine.ID]pulse.KeyWait{}, gates: map[engine.ID]bool{},
@@ -94,6 +97,7 @@ func (r *rows) load(b *pulse.Batch, now time.Time) *pulse.Snapshot {
 	for _, id := range b.TaskIDs() {
 		r.loadTask(s, id)
 	}
+	r.loadSlots(s, b)
 	r.loadDecisions(s, b)
 	for resource := range r.resources {
 		s.Waits[resource] = r.firstWaits(resource)
@@ -116,6 +120,21 @@ func (r *rows) load(b *pulse.Batch, now time.Time) *pulse.Snapshot {
 		}
 	}
 	return s
+}
+
+func (r *rows) loadSlots(s *pulse.Snapshot, b *pulse.Batch) {
+	s.Slots = map[pulse.SlotKey]pulse.Slot{}
+	for i := range b.Submissions {
+		key, asked := b.Submissions[i].SlotKey()
+		slot, held := r.slots[key]
+		if !asked || !held {
+			continue
+		}
+		s.Slots[key] = slot
+		if t, ok := r.open[slot.Task]; ok {
+			s.Open[slot.Task] = t
+		}
+	}
 }
 
 func (r *rows) loadTask(s *pulse.Snapshot, id engine.ID) {

@@ -108,6 +108,7 @@ type Snapshot struct {
 	Quotas    map[uint64]Quota
 	Queues    map[uint64]Queue
 	Receipts  map[ReceiptKey]Receipt
+	Slots     map[SlotKey]Slot
 	Open      map[engine.ID]Task
 	Rules     map[engine.ID]Rules
 	Attempts  map[AttemptKey]EndedAttempt

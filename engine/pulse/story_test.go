@@ -22,7 +22,7 @@ import (
 //	limits queue=a open=2 running=1 paused draining     limits application open=…     gate name=g open|closed
 //	later 30s                                            the clock moves
 //	plan                                                 one transaction:
-//	submit NAME [queue= handler= priority= delay= deadline= timeout= attempts= retry= lost=RETRY key= contract= gate=]
+//	submit NAME [queue= handler= priority= delay= deadline= timeout= attempts= retry= lost=RETRY key= contract= gate= unique=KEY,window debounce=KEY,delay,max]
 //	claim N [worker= queues=a,b handlers=h,g lease=]     report NAME OUTCOME [attempt= output= code=]
 //	review NAME SUCCEEDED|FAILED version= [output= code= key= ended=no]     retry NAME as=NEW version= [deadline=]
 //	renew NAME [extend=]  cancel NAME [key=]             due NAME LOST|DELAYED|EXPIRED     due key=r
@@ -245,7 +245,32 @@ func (s *story) submit(w words, credential, application uint64) pulse.Submission
 	if gate := w.or("gate", ""); gate != "" {
 		sub.Gate, sub.Owner, sub.Source = s.id(gate), s.id("activation of "+name), pulse.SourceWorkflow
 	}
+	sub.Slot = s.slot(w)
 	return sub
+}
+
+// slot reads unique=KEY,window or debounce=KEY,delay,max-wait.
+func (s *story) slot(w words) pulse.SlotRule {
+	kind, text := pulse.SlotUnique, w.or("unique", "")
+	if text == "" {
+		kind, text = pulse.SlotDebounce, w.or("debounce", "")
+	}
+	if text == "" {
+		return pulse.SlotRule{}
+	}
+	key, rest, _ := strings.Cut(text, ",")
+	var ms []int64
+	for _, part := range strings.Split(rest, ",") {
+		d, err := time.ParseDuration(part)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		ms = append(ms, d.Milliseconds())
+	}
+	if kind == pulse.SlotUnique {
+		return pulse.SlotRule{Kind: kind, Key: key, WindowMS: ms[0]}
+	}
+	return pulse.SlotRule{Kind: kind, Key: key, DelayMS: ms[0], MaxWaitMS: ms[1]}
 }
 
 func (s *story) claim(w words, credential, application uint64) pulse.Claim {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash"
+	"regexp"
 	"strings"
 	"time"
 
@@ -32,11 +33,20 @@ type Submission struct {
 	Lost                    LostPolicy
 	OutputContract          []byte // nil: none
 	Traceparent             string
+	Slot                    SlotRule    // zero: none
+	Attributes              []Attribute // by name; each is found again by ListTasks
 
 	// Set by the platform only, for tasks owned by a workflow or a schedule.
 	Source      Source
 	Owner, Gate engine.ID
 	DeadlineAt  time.Time // zero: now + DeadlineMS
+	availableAt time.Time // of a debounced task; zero: now + DelayMS
+}
+
+// Attribute is one search attribute of a task: exact bytes, bounded, indexed. At is its place in the request.
+type Attribute struct {
+	Name, Value string
+	At          int
 }
 
 func invalid(pointer, detail string) *engine.Refusal {
@@ -64,6 +74,12 @@ func (s *Submission) Check() *engine.Refusal {
 		return invalid("/attempt_timeout_ms", "attempt_timeout_ms is 1 ms to deadline_ms")
 	case s.Lost != LostReview && s.Lost != LostRetry:
 		return invalid("/lost_policy", "lost_policy is REVIEW or RETRY")
+	}
+	if refusal := s.Slot.check(s); refusal != nil {
+		return refusal
+	}
+	if refusal := checkAttributes(s.Attributes); refusal != nil {
+		return refusal
 	}
 	return s.Retry.Check()
 }
@@ -102,8 +118,33 @@ func (s *Submission) Digest() [32]byte {
 	field(h, "retry_policy", string(s.Retry.Text()))
 	number(h, "lost_policy", int64(s.Lost))
 	field(h, "output_contract", string(s.OutputContract))
+	s.Slot.digest(h)
+	for _, a := range s.Attributes {
+		field(h, "attribute "+a.Name, "="+a.Value)
+	}
 	return [32]byte(h.Sum(nil))
 }
+
+// checkAttributes bounds the attributes and refuses a name twice; they come sorted by name.
+func checkAttributes(list []Attribute) *engine.Refusal {
+	if len(list) > engine.AttributesMax {
+		return invalid("/attributes", fmt.Sprintf("a task has at most %d attributes, here %d", engine.AttributesMax, len(list)))
+	}
+	for i, a := range list {
+		at := fmt.Sprintf("/attributes/%d", a.At)
+		switch {
+		case !attributeName.MatchString(a.Name):
+			return invalid(at, "an attribute's name is a lower-case letter and up to 47 of a-z, 0-9 and _")
+		case len(a.Value) == 0 || len(a.Value) > engine.AttributeValueBytesMax:
+			return invalid(at, fmt.Sprintf("an attribute's value is 1 to %d bytes, here %d", engine.AttributeValueBytesMax, len(a.Value)))
+		case i > 0 && list[i-1].Name == a.Name:
+			return invalid(at, "an attribute has one value")
+		}
+	}
+	return nil
+}
+
+var attributeName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
 func field(h hash.Hash, name, value string) {
 	if value == "" {

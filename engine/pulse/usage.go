@@ -58,6 +58,18 @@ func (u *Usage) open(s *Submission) *engine.Refusal {
 	return nil
 }
 
+// replace counts a new task that takes the place of an old one. The old one stays counted until it is settled.
+func (u *Usage) replace(old *work, s *Submission) *engine.Refusal {
+	if old == nil {
+		return u.open(s)
+	}
+	u.close(&old.now)
+	refusal := u.open(s)
+	a, q := u.touch(old.now.Application, old.now.Queue)
+	a.OpenTasks, a.OpenPayloadBytes, q.OpenTasks = a.OpenTasks+1, a.OpenPayloadBytes+int64(old.now.InputBytes), q.OpenTasks+1
+	return refusal
+}
+
 func (u *Usage) close(t *Task) {
 	a, q := u.touch(t.Application, t.Queue)
 	a.OpenTasks, a.OpenPayloadBytes, q.OpenTasks = a.OpenTasks-1, a.OpenPayloadBytes-int64(t.InputBytes), q.OpenTasks-1

@@ -274,6 +274,38 @@ func (q *Queries) GetTask(ctx context.Context, arg GetTaskParams) (Task, error) 
 	return i, err
 }
 
+const getTaskProgress = `-- name: GetTaskProgress :one
+SELECT attempt_no, at, percent, message, detail FROM task_progress WHERE namespace_id = ? AND task_id = ?
+`
+
+type GetTaskProgressParams struct {
+	NamespaceID uint64
+	TaskID      []byte
+}
+
+type GetTaskProgressRow struct {
+	AttemptNo uint16
+	At        time.Time
+	Percent   sql.NullInt16
+	Message   []byte
+	Detail    []byte
+}
+
+// Shows a task's last progress.
+// lock: none.
+func (q *Queries) GetTaskProgress(ctx context.Context, arg GetTaskProgressParams) (GetTaskProgressRow, error) {
+	row := q.db.QueryRowContext(ctx, getTaskProgress, arg.NamespaceID, arg.TaskID)
+	var i GetTaskProgressRow
+	err := row.Scan(
+		&i.AttemptNo,
+		&i.At,
+		&i.Percent,
+		&i.Message,
+		&i.Detail,
+	)
+	return i, err
+}
+
 const getTaskQueue = `-- name: GetTaskQueue :one
 SELECT queue_id FROM task WHERE namespace_id = ? AND task_id = ? AND application_id = ?
 `
@@ -697,6 +729,36 @@ func (q *Queries) InsertTask(ctx context.Context, arg InsertTaskParams) (int64, 
 	return result.RowsAffected()
 }
 
+const insertTaskAttribute = `-- name: InsertTaskAttribute :execrows
+INSERT INTO task_attribute (namespace_id, queue_id, name, value, created_at, task_id) VALUES (?, ?, ?, ?, ?, ?)
+`
+
+type InsertTaskAttributeParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+	Name        []byte
+	Value       []byte
+	CreatedAt   time.Time
+	TaskID      []byte
+}
+
+// Writes the search attributes of an accepted task. {many}
+// lock: 9 task_attribute X, new row.
+func (q *Queries) InsertTaskAttribute(ctx context.Context, arg InsertTaskAttributeParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, insertTaskAttribute,
+		arg.NamespaceID,
+		arg.QueueID,
+		arg.Name,
+		arg.Value,
+		arg.CreatedAt,
+		arg.TaskID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const insertTaskEvent = `-- name: InsertTaskEvent :execrows
 INSERT INTO task_event (namespace_id, task_id, event_no, kind, attempt_no, at, detail) VALUES (?, ?, ?, ?, ?, ?, ?)
 `
@@ -726,6 +788,36 @@ func (q *Queries) InsertTaskEvent(ctx context.Context, arg InsertTaskEventParams
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const insertTaskProgress = `-- name: InsertTaskProgress :exec
+INSERT INTO task_progress (namespace_id, task_id, attempt_no, at, percent, message, detail) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE attempt_no = VALUES(attempt_no), at = VALUES(at), percent = VALUES(percent), message = VALUES(message), detail = VALUES(detail)
+`
+
+type InsertTaskProgressParams struct {
+	NamespaceID uint64
+	TaskID      []byte
+	AttemptNo   uint16
+	At          time.Time
+	Percent     sql.NullInt16
+	Message     []byte
+	Detail      []byte
+}
+
+// Keeps the last progress a worker reported. {many}
+// lock: 9 task_progress X, by primary key, under its open task.
+func (q *Queries) InsertTaskProgress(ctx context.Context, arg InsertTaskProgressParams) error {
+	_, err := q.db.ExecContext(ctx, insertTaskProgress,
+		arg.NamespaceID,
+		arg.TaskID,
+		arg.AttemptNo,
+		arg.At,
+		arg.Percent,
+		arg.Message,
+		arg.Detail,
+	)
+	return err
 }
 
 const insertTaskRetry = `-- name: InsertTaskRetry :execrows
@@ -799,6 +891,38 @@ func (q *Queries) InsertTaskReview(ctx context.Context, arg InsertTaskReviewPara
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const insertTaskSlot = `-- name: InsertTaskSlot :exec
+INSERT INTO task_slot (namespace_id, queue_id, kind, slot_key, task_id, first_at, held_until, receipt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE task_id = VALUES(task_id), first_at = VALUES(first_at), held_until = VALUES(held_until), receipt = VALUES(receipt)
+`
+
+type InsertTaskSlotParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+	Kind        uint8
+	SlotKey     []byte
+	TaskID      []byte
+	FirstAt     time.Time
+	HeldUntil   time.Time
+	Receipt     []byte
+}
+
+// Gives a slot to its new task. {many}
+// lock: 9 task_slot X, by primary key, under its queue.
+func (q *Queries) InsertTaskSlot(ctx context.Context, arg InsertTaskSlotParams) error {
+	_, err := q.db.ExecContext(ctx, insertTaskSlot,
+		arg.NamespaceID,
+		arg.QueueID,
+		arg.Kind,
+		arg.SlotKey,
+		arg.TaskID,
+		arg.FirstAt,
+		arg.HeldUntil,
+		arg.Receipt,
+	)
+	return err
 }
 
 const listAttempts = `-- name: ListAttempts :many
@@ -1390,6 +1514,45 @@ func (q *Queries) ListRunningTasks(ctx context.Context, arg ListRunningTasksPara
 	return items, nil
 }
 
+const listTaskAttributes = `-- name: ListTaskAttributes :many
+SELECT name, value FROM task_attribute WHERE namespace_id = ? AND task_id = ? ORDER BY name
+`
+
+type ListTaskAttributesParams struct {
+	NamespaceID uint64
+	TaskID      []byte
+}
+
+type ListTaskAttributesRow struct {
+	Name  []byte
+	Value []byte
+}
+
+// Shows a task's attributes.
+// lock: none.
+func (q *Queries) ListTaskAttributes(ctx context.Context, arg ListTaskAttributesParams) ([]ListTaskAttributesRow, error) {
+	rows, err := q.db.QueryContext(ctx, listTaskAttributes, arg.NamespaceID, arg.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTaskAttributesRow
+	for rows.Next() {
+		var i ListTaskAttributesRow
+		if err := rows.Scan(&i.Name, &i.Value); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listTaskEvents = `-- name: ListTaskEvents :many
 SELECT namespace_id, task_id, event_no, kind, attempt_no, at, detail FROM task_event WHERE namespace_id = ? AND task_id = ? AND event_no > ? ORDER BY event_no LIMIT ?
 `
@@ -1772,6 +1935,74 @@ func (q *Queries) ListTaskRules(ctx context.Context, arg ListTaskRulesParams) ([
 	return items, nil
 }
 
+const listTaskSlots = `-- name: ListTaskSlots :many
+SELECT queue_id, kind, slot_key, task_id, first_at, held_until, receipt FROM task_slot
+WHERE namespace_id = ? AND queue_id = ? AND kind = ? AND slot_key IN (/*SLICE:slot_keys*/?)
+`
+
+type ListTaskSlotsParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+	Kind        uint8
+	SlotKeys    [][]byte
+}
+
+type ListTaskSlotsRow struct {
+	QueueID   uint64
+	Kind      uint8
+	SlotKey   []byte
+	TaskID    []byte
+	FirstAt   time.Time
+	HeldUntil time.Time
+	Receipt   []byte
+}
+
+// Reads who holds the slots of a batch's keys; the queue rows are held, so the read is exact.
+// lock: none.
+func (q *Queries) ListTaskSlots(ctx context.Context, arg ListTaskSlotsParams) ([]ListTaskSlotsRow, error) {
+	query := listTaskSlots
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	queryParams = append(queryParams, arg.QueueID)
+	queryParams = append(queryParams, arg.Kind)
+	if len(arg.SlotKeys) > 0 {
+		for _, v := range arg.SlotKeys {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:slot_keys*/?", strings.Repeat(",?", len(arg.SlotKeys))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:slot_keys*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTaskSlotsRow
+	for rows.Next() {
+		var i ListTaskSlotsRow
+		if err := rows.Scan(
+			&i.QueueID,
+			&i.Kind,
+			&i.SlotKey,
+			&i.TaskID,
+			&i.FirstAt,
+			&i.HeldUntil,
+			&i.Receipt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listTasks = `-- name: ListTasks :many
 SELECT t.namespace_id, t.task_id, t.application_id, t.queue_id, t.state, t.state_version, t.priority, t.source, t.owner_id, t.gate_id, t.handler, t.handler_version, t.attempt_timeout_ms, t.max_attempts, t.retry_policy, t.lost_policy, t.available_at, t.deadline_at, t.created_at, t.changed_at, t.result_attempt_no, t.failure_code, t.business_key, t.resource_key, t.traceparent, t.output_contract, t.input FROM task t FORCE INDEX (task_list)
 WHERE t.namespace_id = ? AND t.queue_id = ? AND t.created_at >= ? AND t.created_at < ?
@@ -1799,6 +2030,100 @@ func (q *Queries) ListTasks(ctx context.Context, arg ListTasksParams) ([]Task, e
 		arg.AfterAt,
 		arg.AfterAt,
 		arg.AfterID,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Task
+	for rows.Next() {
+		var i Task
+		if err := rows.Scan(
+			&i.NamespaceID,
+			&i.TaskID,
+			&i.ApplicationID,
+			&i.QueueID,
+			&i.State,
+			&i.StateVersion,
+			&i.Priority,
+			&i.Source,
+			&i.OwnerID,
+			&i.GateID,
+			&i.Handler,
+			&i.HandlerVersion,
+			&i.AttemptTimeoutMs,
+			&i.MaxAttempts,
+			&i.RetryPolicy,
+			&i.LostPolicy,
+			&i.AvailableAt,
+			&i.DeadlineAt,
+			&i.CreatedAt,
+			&i.ChangedAt,
+			&i.ResultAttemptNo,
+			&i.FailureCode,
+			&i.BusinessKey,
+			&i.ResourceKey,
+			&i.Traceparent,
+			&i.OutputContract,
+			&i.Input,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listTasksByAttribute = `-- name: ListTasksByAttribute :many
+SELECT t.namespace_id, t.task_id, t.application_id, t.queue_id, t.state, t.state_version, t.priority, t.source, t.owner_id, t.gate_id, t.handler, t.handler_version, t.attempt_timeout_ms, t.max_attempts, t.retry_policy, t.lost_policy, t.available_at, t.deadline_at, t.created_at, t.changed_at, t.result_attempt_no, t.failure_code, t.business_key, t.resource_key, t.traceparent, t.output_contract, t.input FROM task_attribute a FORCE INDEX (PRIMARY) JOIN task t ON t.namespace_id = a.namespace_id AND t.task_id = a.task_id
+WHERE a.namespace_id = ? AND a.queue_id = ? AND a.name = ? AND a.value = ? AND a.created_at >= ? AND a.created_at < ?
+  AND (a.created_at > ? OR (a.created_at = ? AND a.task_id > ?))
+  AND (CAST(? AS SIGNED) = 1 OR t.state = ?)
+  AND (CAST(? AS SIGNED) = 0 OR EXISTS (SELECT 1 FROM open_task o WHERE o.namespace_id = a.namespace_id AND o.task_id = a.task_id
+    AND (o.state = 2) = (CAST(? AS SIGNED) = 1) AND o.state <> 6))
+ORDER BY a.created_at, a.task_id LIMIT ?
+`
+
+type ListTasksByAttributeParams struct {
+	NamespaceID   uint64
+	QueueID       uint64
+	Name          []byte
+	Value         []byte
+	CreatedFrom   time.Time
+	CreatedBefore time.Time
+	AfterAt       time.Time
+	AfterID       []byte
+	AnyState      int64
+	State         uint8
+	OpenOnly      int64
+	Running       int64
+	Limit         int32
+}
+
+// Pages the tasks that carry one value of one attribute, by creation. Their number bounds what a state filter passes over.
+// lock: none.
+func (q *Queries) ListTasksByAttribute(ctx context.Context, arg ListTasksByAttributeParams) ([]Task, error) {
+	rows, err := q.db.QueryContext(ctx, listTasksByAttribute,
+		arg.NamespaceID,
+		arg.QueueID,
+		arg.Name,
+		arg.Value,
+		arg.CreatedFrom,
+		arg.CreatedBefore,
+		arg.AfterAt,
+		arg.AfterAt,
+		arg.AfterID,
+		arg.AnyState,
+		arg.State,
+		arg.OpenOnly,
+		arg.Running,
 		arg.Limit,
 	)
 	if err != nil {

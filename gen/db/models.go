@@ -729,6 +729,22 @@ type Task struct {
 	Input []byte
 }
 
+// 任务检索属性：每任务有限个，受理时写入后不变，只在提交带属性时写入
+type TaskAttribute struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 任务所在队列编号
+	QueueID uint64
+	// 属性名，提交方自定
+	Name []byte
+	// 属性值，精确字节，区分大小写与尾部空格
+	Value []byte
+	// 任务受理时刻UTC微秒，列表按此排序
+	CreatedAt time.Time
+	// 所属任务编号
+	TaskID []byte
+}
+
 // 任务事件：每次状态变更一行，与状态同事务，只增不改
 type TaskEvent struct {
 	// 所属命名空间编号
@@ -744,6 +760,24 @@ type TaskEvent struct {
 	// 提交该变更的事务时刻，数据库时钟UTC微秒
 	At time.Time
 	// 补充说明JSON，如下次开始时刻或原因码；空值表示没有
+	Detail []byte
+}
+
+// 任务进度：执行者随续租给出的最近一次进度，只供查看，不裁决任何事
+type TaskProgress struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 所属任务编号
+	TaskID []byte
+	// 上报进度的尝试序号
+	AttemptNo uint16
+	// 最近一次上报时刻，数据库时钟UTC微秒
+	At time.Time
+	// 完成百分比0至100；空值表示执行者未给出
+	Percent sql.NullInt16
+	// 供人阅读的进度说明；空值表示没有
+	Message []byte
+	// 执行者附带的进度详情JSON字节，不超过4 KiB；空值表示没有
 	Detail []byte
 }
 
@@ -789,6 +823,26 @@ type TaskReview struct {
 	Evidence []byte
 	// 裁定成功时的输出精确JSON字节，已按输出契约校验；空值表示没有输出
 	Output []byte
+}
+
+// 任务占位：唯一窗口与合并等待的当前任务，只在使用这些功能时写入，由队列锁保护
+type TaskSlot struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 所属队列编号；同名键在不同队列互不相关
+	QueueID uint64
+	// 用途：1唯一窗口，期间同键只有一个任务；2合并等待，等待期内后到的输入取代先到的
+	Kind uint8
+	// 调用方给出的键，精确字节
+	SlotKey []byte
+	// 当前占位的任务编号；任务是否未结束以开放任务行为准
+	TaskID []byte
+	// 本轮首次受理时刻UTC微秒；合并等待的最长等待由此起算
+	FirstAt time.Time
+	// 唯一窗口保持到的时刻UTC微秒，任务先结束也保持；合并等待等于其可执行时刻
+	HeldUntil time.Time
+	// 占位任务受理时的回执正文，窗口内的其他提交据此得到同一任务
+	Receipt []byte
 }
 
 // 事务身份：每个写事务插入一行，用于裁决提交结果不明的事务

@@ -969,6 +969,22 @@ type AttemptOutcome string
 // Example: AAECAwQFBgcICQoLDA0ODxAREhMUFRYX
 type AttemptToken = string
 
+// Attribute A name and its value, exact bytes.
+type Attribute struct {
+	// Name A lower-case letter, then letters, digits and _.
+	//
+	// Example: region
+	Name string `json:"name"`
+
+	// Value Case and trailing blanks count.
+	//
+	// Example: north
+	Value string `json:"value"`
+}
+
+// Attributes Up to 8 search attributes, each with a name of its own. They are shown with the task and found with ?attribute=name:value.
+type Attributes = []Attribute
+
 // AuditEntry Who did what, written in the transaction that did it.
 type AuditEntry struct {
 	// Action Stable name.
@@ -1399,6 +1415,24 @@ type DeadLetterList struct {
 	//
 	// Example: djIuZXhhbXBsZQ
 	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// DebounceRule The newest submission of a key takes the place of one that still waits; that one ends CANCELLED with the code superseded. The task starts delay_ms after the last submission, at the latest max_wait_ms after the first.
+type DebounceRule struct {
+	// DelayMs How long the newest submission waits for a newer one.
+	//
+	// Example: 5000
+	DelayMs int64 `json:"delay_ms"`
+
+	// Key Exact bytes; keys of different queues are different.
+	//
+	// Example: reindex-42
+	Key string `json:"key"`
+
+	// MaxWaitMs At least delay_ms.
+	//
+	// Example: 60000
+	MaxWaitMs int64 `json:"max_wait_ms"`
 }
 
 // DefinitionName Name of a workflow definition.
@@ -2099,6 +2133,24 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
+// Progress What a running attempt tells about itself. It decides nothing; the last one is shown with the task.
+type Progress struct {
+	// Detail Any JSON value, at most 4 KiB and 64 levels. Its bytes are kept exactly.
+	//
+	// Example: {"page":40}
+	Detail TinyPayload `json:"detail,omitempty"`
+
+	// Message For a person.
+	//
+	// Example: 40 of 100 pages
+	Message string `json:"message,omitempty"`
+
+	// Percent How much is done.
+	//
+	// Example: 40
+	Percent *int32 `json:"percent,omitempty"`
+}
+
 // PullRequest A consumer asking for results.
 type PullRequest struct {
 	// Consumer What the consumer calls itself. Each process needs a name of its own: deliveries under one name are one consumer's.
@@ -2380,6 +2432,9 @@ type Renewal struct {
 	//
 	// Example: 30000
 	ExtendMs int64 `json:"extend_ms"`
+
+	// Progress What a running attempt tells about itself. It decides nothing; the last one is shown with the task.
+	Progress *Progress `json:"progress,omitempty"`
 
 	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
 	//
@@ -3610,6 +3665,9 @@ type Task struct {
 	// Example: 1
 	AttemptsUsed *int32 `json:"attempts_used,omitempty"`
 
+	// Attributes Up to 8 search attributes, each with a name of its own. They are shown with the task and found with ?attribute=name:value.
+	Attributes Attributes `json:"attributes,omitempty"`
+
 	// AvailableAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
 	//
 	// Example: 2031-07-01T08:30:00.000000Z
@@ -3682,6 +3740,9 @@ type Task struct {
 	//
 	// Example: 0
 	Priority int32 `json:"priority"`
+
+	// Progress The last progress a worker reported.
+	Progress *TaskProgress `json:"progress,omitempty"`
 
 	// Queue Name of a queue, unique in its application, compared byte by byte.
 	//
@@ -3907,6 +3968,34 @@ type TaskList struct {
 	NextCursor Cursor `json:"next_cursor,omitempty"`
 }
 
+// TaskProgress The last progress a worker reported.
+type TaskProgress struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// AttemptNo The attempt that reported it.
+	//
+	// Example: 1
+	AttemptNo int32 `json:"attempt_no"`
+
+	// Detail Any JSON value, at most 4 KiB and 64 levels. Its bytes are kept exactly.
+	//
+	// Example: {"page":40}
+	Detail TinyPayload `json:"detail,omitempty"`
+
+	// Message For a person.
+	//
+	// Example: 40 of 100 pages
+	Message string `json:"message,omitempty"`
+
+	// Percent How much is done.
+	//
+	// Example: 40
+	Percent *int32 `json:"percent,omitempty"`
+}
+
 // TaskReceipt What was accepted. Frozen; a replay returns the same bytes.
 type TaskReceipt struct {
 	// AcceptedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
@@ -3923,6 +4012,9 @@ type TaskReceipt struct {
 	//
 	// Example: 2031-07-01T08:30:00.000000Z
 	DeadlineAt Time `json:"deadline_at"`
+
+	// Deduplicated True when the unique key was taken: the receipt is that of the task which holds it, and nothing new was accepted.
+	Deduplicated bool `json:"deduplicated,omitempty"`
 
 	// Queue Name of a queue, unique in its application, compared byte by byte.
 	//
@@ -4105,6 +4197,9 @@ type TaskSubmission struct {
 	// Example: 60000
 	AttemptTimeoutMs int64 `json:"attempt_timeout_ms"`
 
+	// Attributes Up to 8 search attributes, each with a name of its own. They are shown with the task and found with ?attribute=name:value.
+	Attributes Attributes `json:"attributes,omitempty"`
+
 	// BusinessKey What the task is about; found again exactly as written. Empty means none.
 	//
 	// Example: customer-42
@@ -4114,6 +4209,9 @@ type TaskSubmission struct {
 	//
 	// Example: 3600000
 	DeadlineMs int64 `json:"deadline_ms"`
+
+	// Debounce The newest submission of a key takes the place of one that still waits; that one ends CANCELLED with the code superseded. The task starts delay_ms after the last submission, at the latest max_wait_ms after the first.
+	Debounce *DebounceRule `json:"debounce,omitempty"`
 
 	// DelayMs Not before acceptance plus this.
 	//
@@ -4165,6 +4263,9 @@ type TaskSubmission struct {
 	//
 	// Example: invoice-2031-07
 	SubmitKey Key `json:"submit_key"`
+
+	// Unique At most one task of the queue with this key is open at a time, and for window_ms after its acceptance no other takes its place.
+	Unique *UniqueRule `json:"unique,omitempty"`
 }
 
 // TaskSummary A task without its payloads.
@@ -4265,10 +4366,28 @@ type TaskSummary struct {
 // Example: 2031-07-01T08:30:00.000000Z
 type Time = time.Time
 
+// TinyPayload Any JSON value, at most 4 KiB and 64 levels. Its bytes are kept exactly.
+//
+// Example: {"page":40}
+type TinyPayload = json.RawMessage
+
 // TriggerId Id of a trigger, `trigger_` and 32 lower-case hex digits.
 //
 // Example: trigger_0193a5c01d5b7c2e8f4a6b1c2d3e4f54
 type TriggerId = string
+
+// UniqueRule At most one task of the queue with this key is open at a time, and for window_ms after its acceptance no other takes its place.
+type UniqueRule struct {
+	// Key Exact bytes; keys of different queues are different.
+	//
+	// Example: report-2031-07
+	Key string `json:"key"`
+
+	// WindowMs How long the key stays taken, counted from acceptance; 0 means until the task ends.
+	//
+	// Example: 86400000
+	WindowMs int64 `json:"window_ms,omitempty"`
+}
 
 // Version What is running.
 type Version struct {
@@ -4538,6 +4657,9 @@ type WorkflowVersionSummary struct {
 // Example: app_5f1d0a2b3c4d5e6f
 type ApplicationIdParam = ApplicationId
 
+// AttributeFilterParam defines model for AttributeFilterParam.
+type AttributeFilterParam = string
+
 // BusinessKeyFilterParam Text chosen by the caller, 1 to 255 bytes of UTF-8, compared byte by byte (case and trailing blanks count).
 //
 // Example: invoice-2031-07
@@ -4798,6 +4920,9 @@ type ListTasksParams struct {
 
 	// BusinessKey Only tasks with exactly this key, case and trailing blanks included.
 	BusinessKey *BusinessKeyFilterParam `form:"business_key,omitempty" json:"business_key,omitempty"`
+
+	// Attribute Only tasks whose attribute has exactly this value, as name:value. Not together with business_key.
+	Attribute *AttributeFilterParam `form:"attribute,omitempty" json:"attribute,omitempty"`
 
 	// CreatedFrom Created at this time or later, RFC 3339.
 	CreatedFrom *CreatedFromParam `form:"created_from,omitempty" json:"created_from,omitempty"`
@@ -6109,6 +6234,13 @@ func (w *ServerInterfaceWrapper) ListTasks(ctx echo.Context) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "business_key", ctx.QueryParams(), &params.BusinessKey, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter business_key: %s", err))
+	}
+
+	// ------------- Optional query parameter "attribute" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "attribute", ctx.QueryParams(), &params.Attribute, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter attribute: %s", err))
 	}
 
 	// ------------- Optional query parameter "created_from" -------------

@@ -43,7 +43,7 @@ func (w *Worker) look(now time.Time) {
 			w.handlerTime.value = max(w.handlerTime.value, now.Sub(a.arrived)) // handlers are slow: claim nothing ahead
 			w.withdraw(a, returned(a.task, "no_free_handler"))
 		default:
-			due = due || now.Sub(a.renewed) >= w.o.Lease/3
+			due = due || now.Sub(a.renewed) >= w.o.Lease/3 || a.tells(now)
 		}
 	}
 	if due && !w.renewing {
@@ -57,24 +57,30 @@ func (w *Worker) look(now time.Time) {
 func (w *Worker) renewable(now time.Time) []*attempt {
 	var batch []*attempt
 	for a := range w.held {
-		if !a.over && now.Sub(a.renewed) >= w.o.Lease/6 && len(batch) < batchMax {
+		if !a.over && (now.Sub(a.renewed) >= w.o.Lease/6 || a.tells(now)) && len(batch) < batchMax {
 			batch = append(batch, a)
 		}
 	}
 	return batch
 }
 
+// tells reports progress that waits to be sent; once a second is often enough for people.
+func (a *attempt) tells(now time.Time) bool {
+	return !a.over && !a.reported && a.task.unsent.Load() != nil && now.Sub(a.renewed) >= time.Second
+}
+
 // renew extends the leases of a batch in one request. A failed one is repeated at the next tick; four fit into what is
 // left of a lease.
 func (w *Worker) renew(batch []*attempt) {
-	leases := make([]orbit.Lease, len(batch))
+	leases := make([]orbit.Renewal, len(batch))
 	for i, a := range batch {
-		leases[i] = a.task.Lease
+		// What is not sent now is not sent again: the handler will have newer progress to tell.
+		leases[i] = orbit.Renewal{Lease: a.task.Lease, Progress: a.task.unsent.Swap(nil)}
 	}
 	sent := time.Now()
 	ctx, cancel := context.WithTimeout(w.base, max(w.o.Lease/6, time.Second/2))
 	defer cancel()
-	outcomes, err := w.client.Renew(ctx, leases, w.o.Lease)
+	outcomes, err := w.client.RenewWith(ctx, leases, w.o.Lease)
 	w.update(func() {
 		w.renewing = false
 		if err != nil {

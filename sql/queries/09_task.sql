@@ -295,3 +295,47 @@ SELECT CAST(COUNT(*) AS SIGNED) AS ahead FROM (
     AND (x.due_at < sqlc.arg('due_at') OR (x.due_at = sqlc.arg('due_at') AND x.task_id < sqlc.arg('task_id')))
   LIMIT ?
 ) y;
+
+-- Reads who holds the slots of a batch's keys; the queue rows are held, so the read is exact.
+-- lock: none.
+-- name: ListTaskSlots :many
+SELECT queue_id, kind, slot_key, task_id, first_at, held_until, receipt FROM task_slot
+WHERE namespace_id = ? AND queue_id = ? AND kind = ? AND slot_key IN (sqlc.slice('slot_keys'));
+
+-- Gives a slot to its new task.
+-- lock: 9 task X (slot, by primary key, under its queue). {many}
+-- name: InsertTaskSlot :exec
+INSERT INTO task_slot (namespace_id, queue_id, kind, slot_key, task_id, first_at, held_until, receipt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE task_id = VALUES(task_id), first_at = VALUES(first_at), held_until = VALUES(held_until), receipt = VALUES(receipt);
+
+-- Writes the search attributes of an accepted task.
+-- lock: 9 task X (new row). {many}
+-- name: InsertTaskAttribute :execrows
+INSERT INTO task_attribute (namespace_id, queue_id, name, value, created_at, task_id) VALUES (?, ?, ?, ?, ?, ?);
+
+-- Keeps the last progress a worker reported.
+-- lock: 9 task X (progress, by primary key, under its open task). {many}
+-- name: InsertTaskProgress :exec
+INSERT INTO task_progress (namespace_id, task_id, attempt_no, at, percent, message, detail) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE attempt_no = VALUES(attempt_no), at = VALUES(at), percent = VALUES(percent), message = VALUES(message), detail = VALUES(detail);
+
+-- Shows a task's attributes.
+-- lock: none.
+-- name: ListTaskAttributes :many
+SELECT name, value FROM task_attribute WHERE namespace_id = ? AND task_id = ? ORDER BY name;
+
+-- Shows a task's last progress.
+-- lock: none.
+-- name: GetTaskProgress :one
+SELECT attempt_no, at, percent, message, detail FROM task_progress WHERE namespace_id = ? AND task_id = ?;
+
+-- Pages the tasks that carry one value of one attribute, by creation. Their number bounds what a state filter passes over.
+-- lock: none.
+-- name: ListTasksByAttribute :many
+SELECT t.* FROM task_attribute a FORCE INDEX (PRIMARY) JOIN task t ON t.namespace_id = a.namespace_id AND t.task_id = a.task_id
+WHERE a.namespace_id = ? AND a.queue_id = ? AND a.name = ? AND a.value = ? AND a.created_at >= sqlc.arg('created_from') AND a.created_at < sqlc.arg('created_before')
+  AND (a.created_at > sqlc.arg('after_at') OR (a.created_at = sqlc.arg('after_at') AND a.task_id > sqlc.arg('after_id')))
+  AND (CAST(sqlc.arg('any_state') AS SIGNED) = 1 OR t.state = sqlc.arg('state'))
+  AND (CAST(sqlc.arg('open_only') AS SIGNED) = 0 OR EXISTS (SELECT 1 FROM open_task o WHERE o.namespace_id = a.namespace_id AND o.task_id = a.task_id
+    AND (o.state = 2) = (CAST(sqlc.arg('running') AS SIGNED) = 1) AND o.state <> 6))
+ORDER BY a.created_at, a.task_id LIMIT ?;
