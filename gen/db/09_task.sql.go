@@ -742,8 +742,8 @@ type InsertTaskAttributeParams struct {
 	TaskID      []byte
 }
 
-// Writes the search attributes of an accepted task. {many}
-// lock: 9 task_attribute X, new row.
+// Writes the search attributes of an accepted task.
+// lock: 9 task X (new row). {many}
 func (q *Queries) InsertTaskAttribute(ctx context.Context, arg InsertTaskAttributeParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, insertTaskAttribute,
 		arg.NamespaceID,
@@ -805,8 +805,8 @@ type InsertTaskProgressParams struct {
 	Detail      []byte
 }
 
-// Keeps the last progress a worker reported. {many}
-// lock: 9 task_progress X, by primary key, under its open task.
+// Keeps the last progress a worker reported.
+// lock: 9 task X (progress, by primary key, under its open task). {many}
 func (q *Queries) InsertTaskProgress(ctx context.Context, arg InsertTaskProgressParams) error {
 	_, err := q.db.ExecContext(ctx, insertTaskProgress,
 		arg.NamespaceID,
@@ -909,8 +909,8 @@ type InsertTaskSlotParams struct {
 	Receipt     []byte
 }
 
-// Gives a slot to its new task. {many}
-// lock: 9 task_slot X, by primary key, under its queue.
+// Gives a slot to its new task.
+// lock: 9 task X (slot, by primary key, under its queue). {many}
 func (q *Queries) InsertTaskSlot(ctx context.Context, arg InsertTaskSlotParams) error {
 	_, err := q.db.ExecContext(ctx, insertTaskSlot,
 		arg.NamespaceID,
