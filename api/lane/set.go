@@ -31,6 +31,7 @@ type Options struct {
 	Timeout    time.Duration // bound of one transaction including its retries (default 25 s)
 	Observe    func(Observation)
 	OnDelayed  func(namespace uint64, at time.Time) // something becomes due at that time
+	OnClock    func(namespace uint64, at time.Time) // a workflow's clock rings at that time
 	OnStream   func(namespace uint64)               // results were committed
 	OnInternal func(error)                          // an error that is nobody's fault but ours
 }
@@ -59,6 +60,9 @@ func New(db *tx.DB, reader *sql.DB, weaver Weaver, opt Options) *Set {
 	}
 	if opt.OnDelayed == nil {
 		opt.OnDelayed = func(uint64, time.Time) {}
+	}
+	if opt.OnClock == nil {
+		opt.OnClock = func(uint64, time.Time) {}
 	}
 	if opt.OnStream == nil {
 		opt.OnStream = func(uint64) {}

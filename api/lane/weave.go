@@ -43,6 +43,7 @@ type WeaveResult struct {
 	Starts []StartOutcome
 	Ready  []uint64    // queues with new waiting tasks
 	Again  []engine.ID // instances whose plan was cut by its budget
+	DueAt  time.Time   // when the first clock of these instances rings; zero: none runs
 }
 
 // runWeave runs one transaction of workflows, if anything waits, and returns how many callers it served.
@@ -70,6 +71,9 @@ func (l *Lane) runWeave() int {
 		l.mark(q)
 	}
 	l.advance(result.Again)
+	if !result.DueAt.IsZero() {
+		l.set.opt.OnClock(l.namespace, result.DueAt)
+	}
 	return len(items)
 }
 

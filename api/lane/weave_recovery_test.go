@@ -33,7 +33,7 @@ func (f *flows) inbox(id engine.ID) []db.ListInboxRow {
 
 func (f *flows) due() []db.ListDueAdvancesRow {
 	f.Helper()
-	rows, err := db.New(f.db).ListDueAdvances(f.Context(), db.ListDueAdvancesParams{NamespaceID: f.ns, DueAt: time.Now().Add(time.Hour), Limit: 100})
+	rows, err := db.New(f.db).ListDueAdvances(f.Context(), db.ListDueAdvancesParams{NamespaceID: f.ns, AfterAt: time.Unix(0, 0), AfterID: []byte{}, UntilAt: time.Now().Add(time.Hour), Limit: 100})
 	must(f, err)
 	return rows
 }

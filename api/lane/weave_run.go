@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/weave"
@@ -59,7 +60,7 @@ func (w *Workflows) together(ctx context.Context, namespace uint64, starts []*St
 			return err
 		}
 		outcomes, changes := weave.Decide(world, batch.Starts, store.NewID, engine.PlanChangesMax)
-		out = WeaveResult{Starts: startOutcomes(outcomes), Ready: changes.Ready, Again: changes.Again}
+		out = WeaveResult{Starts: startOutcomes(outcomes), Ready: changes.Ready, Again: changes.Again, DueAt: changes.DueAt}
 		return store.ApplyWeave(ctx, place.Tx, world, &changes)
 	})
 	return out, err
@@ -79,7 +80,7 @@ func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start
 		one, err := w.together(ctx, namespace, nil, []engine.ID{id})
 		switch {
 		case err == nil:
-			out.Ready, out.Again = append(out.Ready, one.Ready...), append(out.Again, one.Again...)
+			out.Ready, out.Again, out.DueAt = append(out.Ready, one.Ready...), append(out.Again, one.Again...), first(out.DueAt, one.DueAt)
 		case passing(ctx, err):
 			return out, err
 		default:
@@ -99,10 +100,19 @@ func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start
 			one.Starts = []StartOutcome{{Refusal: engine.Refuse("internal", "the start failed; ask again with the same key")}}
 		}
 		out.Starts, out.Ready, out.Again = append(out.Starts, one.Starts...), append(out.Ready, one.Ready...), append(out.Again, one.Again...)
+		out.DueAt = first(out.DueAt, one.DueAt)
 	}
 	slices.Sort(out.Ready)
 	out.Ready = slices.Compact(out.Ready)
 	return out, nil
+}
+
+// first is the earlier of two times; zero is none.
+func first(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func weaveStarts(starts []*Start) []weave.Start {

@@ -10,9 +10,12 @@ type alarm struct {
 	mu   sync.Mutex
 	at   map[uint64]time.Time
 	ring chan struct{}
+	late time.Duration // how long after its time an alarm rings
 }
 
-func newAlarm() *alarm { return &alarm{at: map[uint64]time.Time{}, ring: make(chan struct{}, 1)} }
+func newAlarm(late time.Duration) *alarm {
+	return &alarm{at: map[uint64]time.Time{}, ring: make(chan struct{}, 1), late: late}
+}
 
 // set keeps the earlier of what is known and what is new. A time before the next tick is what the alarm is for; the
 // tick finds everything later.
@@ -35,7 +38,7 @@ func (a *alarm) after(offset time.Duration) <-chan time.Time {
 	defer a.mu.Unlock()
 	first := time.Hour
 	for _, at := range a.at {
-		first = min(first, time.Until(at.Add(-offset)))
+		first = min(first, time.Until(at.Add(a.late-offset)))
 	}
 	return time.After(max(first, 0))
 }
@@ -46,7 +49,7 @@ func (a *alarm) due(now time.Time) []uint64 {
 	defer a.mu.Unlock()
 	var out []uint64
 	for ns, at := range a.at {
-		if !at.After(now) {
+		if !at.Add(a.late).After(now) {
 			out = append(out, ns)
 			delete(a.at, ns)
 		}

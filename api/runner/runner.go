@@ -30,6 +30,7 @@ type Runner struct {
 	log    *slog.Logger
 	tick   time.Duration
 	alarm  *alarm
+	clocks *alarm        // of workflow checkpoints
 	offset time.Duration // database time minus node time
 	ticks  uint64
 
@@ -47,11 +48,18 @@ const candidatesMax = 100
 
 // New makes a runner. Run starts it.
 func New(reader *sql.DB, writer *tx.DB, lanes Lanes, log *slog.Logger) *Runner {
-	return &Runner{q: db.New(reader), reader: reader, writer: writer, lanes: lanes, log: log, tick: Tick, alarm: newAlarm(), expired: map[uint64]time.Time{}}
+	return &Runner{q: db.New(reader), reader: reader, writer: writer, lanes: lanes, log: log, tick: Tick, alarm: newAlarm(0), clocks: newAlarm(clockSlack), expired: map[uint64]time.Time{}}
 }
 
 // Note tells the runner that something of a namespace becomes due at a time of the database.
 func (r *Runner) Note(namespace uint64, at time.Time) { r.alarm.set(namespace, at) }
+
+// NoteClock tells the runner that a workflow checkpoint of a namespace becomes due at a time of the database.
+func (r *Runner) NoteClock(namespace uint64, at time.Time) { r.clocks.set(namespace, at) }
+
+// clockSlack is how long after the first due checkpoint the scan for all of them comes: neighbours share a
+// transaction, and no clock rings before the database's.
+const clockSlack = 3 * time.Millisecond
 
 // Run scans until the context ends.
 func (r *Runner) Run(ctx context.Context) {
@@ -66,6 +74,11 @@ func (r *Runner) Run(ctx context.Context) {
 			// a little jitter keeps nodes that started together from scanning together for ever
 			timer.Reset(r.tick - r.tick/20 + time.Duration(rand.Int64N(int64(r.tick/10))))
 		case <-r.alarm.ring: // an earlier alarm: compute the wait anew
+		case <-r.clocks.ring:
+		case <-r.clocks.after(r.offset):
+			for _, ns := range r.clocks.due(time.Now().Add(r.offset)) {
+				r.ring(ctx, ns)
+			}
 		case <-r.alarm.after(r.offset):
 			for _, ns := range r.alarm.due(time.Now().Add(r.offset)) {
 				r.scan(ctx, ns, true)

@@ -160,14 +160,40 @@ func (r *Runner) inbox(ctx context.Context, v view) error {
 	return err
 }
 
+// advances hands on what is due, page by page, and sets the alarm for the first that is due before the next tick but
+// one: a timer does not wait for a tick.
 func (r *Runner) advances(ctx context.Context, v view) error {
-	rows, err := r.q.ListDueAdvances(ctx, db.ListDueAdvancesParams{NamespaceID: v.ns, DueAt: v.now, Limit: candidatesMax})
-	var instances []engine.ID
-	for i := range rows {
-		instances = append(instances, store.ID(rows[i].InstanceID))
+	after := db.ListDueAdvancesParams{NamespaceID: v.ns, AfterAt: time.Unix(0, 0).UTC(), AfterID: []byte{}, UntilAt: v.now.Add(2 * r.tick), Limit: candidatesMax}
+	for {
+		rows, err := r.q.ListDueAdvances(ctx, after)
+		if err != nil {
+			return err
+		}
+		var instances []engine.ID
+		for i := range rows {
+			if rows[i].DueAt.After(v.now) {
+				r.NoteClock(v.ns, rows[i].DueAt)
+				rows = nil
+				break
+			}
+			instances = append(instances, store.ID(rows[i].InstanceID))
+		}
+		if len(instances) > 0 {
+			r.lanes.Advance(v.ns, instances)
+		}
+		if len(rows) < candidatesMax {
+			return nil
+		}
+		last := &rows[len(rows)-1]
+		after.AfterAt, after.AfterID = last.DueAt, last.InstanceID
 	}
-	if len(instances) > 0 {
-		r.lanes.Advance(v.ns, instances)
+}
+
+// ring looks for the checkpoints of one namespace that have just become due, and for nothing else.
+func (r *Runner) ring(ctx context.Context, ns uint64) {
+	ctx, cancel := context.WithTimeout(ctx, callMax)
+	defer cancel()
+	if err := r.advances(ctx, view{ns: ns, now: time.Now().Add(r.offset)}); err != nil {
+		r.complain(ctx, "workflow checkpoints", err)
 	}
-	return err
 }

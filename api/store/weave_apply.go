@@ -15,11 +15,11 @@ import (
 // ApplyWeave writes what a plan says, in the order of the ladder. The number of statements does not depend on how many
 // instances take part.
 func ApplyWeave(ctx context.Context, t *tx.Tx, w *weave.World, c *weave.Changes) error {
-	a := &weaveApply{ctx: ctx, t: t, w: w, c: c, ns: t.Namespace()}
+	a := &weaveApply{ctx: ctx, t: t, w: w, c: c, ns: t.Namespace(), gone: map[uint16][]engine.ID{}}
 	a.gather()
 	for _, write := range []func() error{
 		a.receipts, a.counters, a.newInstances, a.instances, a.history, a.newGates, a.gates, a.newSteps, a.steps,
-		a.activations, a.inbox, a.checkpoints, a.goneCheckpoints, a.tasks, a.events, a.writeAudits,
+		a.activations, a.waits, a.inbox, a.checkpoints, a.goneCheckpoints, a.tasks, a.events, a.writeAudits,
 	} {
 		if err := write(); err != nil {
 			return err
@@ -51,7 +51,8 @@ type weaveApply struct {
 	ended       []of[weave.Activation]
 	confirmed   []of[weave.Confirmation]
 	due         []of[weave.Checkpoint]
-	continued   []engine.ID // whose checkpoint goes
+	gone        map[uint16][]engine.ID // whose checkpoint of a step goes, by step number
+	waited      []of[weave.Wait]
 	newTasks    []pulse.NewTask
 	openTasks   []pulse.Task
 	auditWrites []pulse.AuditWrite
@@ -85,8 +86,11 @@ func (a *weaveApply) gather() {
 		gatherOf(&a.ended, id, d.Ended)
 		gatherOf(&a.confirmed, id, d.Confirmed)
 		a.auditWrites = append(a.auditWrites, d.Audits...)
+		gatherOf(&a.waited, id, d.Waits)
 		a.gate(d)
-		a.checkpoint(d)
+		for _, c := range append(d.Clocks, d.Checkpoint) {
+			a.checkpoint(id, c)
+		}
 		for j := range d.Tasks {
 			work := &d.Tasks[j]
 			a.newTasks = append(a.newTasks, pulse.NewTask{Task: work.Task, Submission: work.Submission, CreatedAt: a.w.Now})
@@ -104,12 +108,12 @@ func (a *weaveApply) gate(d *weave.Decision) {
 	}
 }
 
-func (a *weaveApply) checkpoint(d *weave.Decision) {
-	switch d.Checkpoint.Kind {
+func (a *weaveApply) checkpoint(instance engine.ID, c weave.CheckpointChange) {
+	switch c.Kind {
 	case weave.CheckpointWrite:
-		a.due = append(a.due, of[weave.Checkpoint]{d.Instance.ID, d.Checkpoint.Row})
+		a.due = append(a.due, of[weave.Checkpoint]{instance, c.Row})
 	case weave.CheckpointDelete:
-		a.continued = append(a.continued, d.Instance.ID)
+		a.gone[c.Row.Step] = append(a.gone[c.Row.Step], instance)
 	}
 }
 

@@ -202,5 +202,8 @@ func (l *weaveLoad) graphs(place tx.AfterQueues) (tx.AfterTasks, error) {
 	if err := l.assemble(instances, gates, &graph); err != nil {
 		return place.AfterTasks, err
 	}
+	if err := l.clocks(afterGates, len(graph.Inbox) == int(l.inbox)); err != nil {
+		return place.AfterTasks, err
+	}
 	return after.AfterTasks, l.handled()
 }

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/orbitrun/orbit/engine/pulse"
 	"github.com/orbitrun/orbit/engine/weave"
 	"github.com/orbitrun/orbit/gen/db"
@@ -63,11 +66,14 @@ func (a *weaveApply) checkpoints() error {
 }
 
 func (a *weaveApply) goneCheckpoints() error {
-	if len(a.continued) == 0 {
-		return nil
+	for _, step := range slices.Sorted(maps.Keys(a.gone)) {
+		ids := a.gone[step]
+		rows, err := a.t.Queries().DeleteAdvances(a.ctx, db.DeleteAdvancesParams{NamespaceID: a.ns, InstanceIds: plain(ids), StepNo: step})
+		if err := tx.Affected(rows, err)(len(ids)); err != nil {
+			return err
+		}
 	}
-	rows, err := a.t.Queries().DeleteRootAdvances(a.ctx, db.DeleteRootAdvancesParams{NamespaceID: a.ns, InstanceIds: plain(a.continued)})
-	return tx.Affected(rows, err)(len(a.continued))
+	return nil
 }
 
 func (a *weaveApply) tasks() error {

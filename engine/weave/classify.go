@@ -94,12 +94,15 @@ func (p *planner) confirm(r *Result, class Class) {
 // trust refuses a checkpoint that cannot have been written for this graph: of a later version than the root step's,
 // or of another kind or activation. An old one is only a reason to look.
 func (p *planner) trust() {
-	c := p.g.checkpoint(RootStep)
-	if c == nil {
-		return
-	}
-	if c.Kind != CheckpointRoot || !c.Activation.Zero() || c.StepVersion > p.steps[RootStep].Version {
-		p.contradict(reasonCheckpoint)
+	for i := range p.g.Checkpoints {
+		c := &p.g.Checkpoints[i]
+		good := c.Kind == CheckpointRoot && c.Activation.Zero() && c.StepVersion <= p.steps[RootStep].Version
+		if c.Step != RootStep {
+			good = p.trustClock(c)
+		}
+		if !good {
+			p.contradict(reasonCheckpoint)
+		}
 	}
 }
 
@@ -118,5 +121,5 @@ func (p *planner) contradict(reason string) {
 
 // contradicted reports whether facts contradict each other and nobody has decided about it.
 func (p *planner) contradicted() bool {
-	return p.now.Reason == reasonQuarantined || p.now.Reason == reasonCheckpoint
+	return p.now.Reason == reasonQuarantined || p.now.Reason == reasonCheckpoint || p.now.Reason == reasonWait
 }

@@ -114,6 +114,7 @@ type Changes struct {
 	Queues    []pulse.Queue
 	Ready     []uint64    // queues with new waiting tasks, each once
 	Again     []engine.ID // instances whose budget was used up
+	DueAt     time.Time   // when the first clock of these instances rings; zero: none runs
 }
 
 // Decide plans everything of one transaction. Instances that already run come first, so that new starts never take
@@ -148,6 +149,9 @@ func (d *decider) add(dec Decision) {
 	}
 	if dec.More {
 		d.ch.Again = append(d.ch.Again, dec.Instance.ID)
+	}
+	if !dec.DueAt.IsZero() && (d.ch.DueAt.IsZero() || dec.DueAt.Before(d.ch.DueAt)) {
+		d.ch.DueAt = dec.DueAt
 	}
 	for i := range dec.Tasks {
 		d.ch.Ready = append(d.ch.Ready, dec.Tasks[i].Submission.Queue)

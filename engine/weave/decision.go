@@ -19,6 +19,9 @@ type Decision struct {
 	Tasks       []Work         // new tasks, one per new activation of a kind that has one
 	Gate        GateChange
 	Checkpoint  CheckpointChange
+	Clocks      []CheckpointChange // of steps
+	DueAt       time.Time          // the earliest of the step's clocks; zero: none runs
+	Waits       []Wait             // changed or new rows, whole
 	History     []History
 	Audits      []pulse.AuditWrite
 	More        bool            // the budget is used up; plan again
@@ -27,7 +30,9 @@ type Decision struct {
 }
 
 // Empty reports whether nothing is to be written.
-func (d *Decision) Empty() bool { return !d.Advanced && d.Checkpoint.Kind == CheckpointKeep }
+func (d *Decision) Empty() bool {
+	return !d.Advanced && d.Checkpoint.Kind == CheckpointKeep && len(d.Clocks) == 0
+}
 
 // Work is a new task and the version-1 open row it begins with.
 type Work struct {
@@ -63,17 +68,17 @@ const (
 	GateClose
 )
 
-// CheckpointChangeKind says what becomes of the ROOT checkpoint.
+// CheckpointChangeKind says what becomes of a checkpoint.
 type CheckpointChangeKind uint8
 
-// What becomes of the ROOT checkpoint.
+// What becomes of a checkpoint.
 const (
 	CheckpointKeep CheckpointChangeKind = iota
 	CheckpointWrite
 	CheckpointDelete
 )
 
-// CheckpointChange is what becomes of the ROOT checkpoint; Row belongs to CheckpointWrite.
+// CheckpointChange is what becomes of one checkpoint; of a row that goes only the step matters.
 type CheckpointChange struct {
 	Kind CheckpointChangeKind
 	Row  Checkpoint

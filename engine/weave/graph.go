@@ -98,6 +98,8 @@ type Graph struct {
 	Results     []Result
 	Handled     map[engine.ID]uint32 // task → highest version already confirmed, where a late row made it worth knowing
 	Checkpoints []Checkpoint
+	Waits       []Wait
+	Cut         bool // more results may be pending than were read
 }
 
 func (g *Graph) checkpoint(step uint16) *Checkpoint {

@@ -18,6 +18,7 @@ func Plan(g *Graph, usage *pulse.Usage, ids func() engine.ID, budget int) Decisi
 	p := newPlanner(g, usage, ids, budget)
 	p.trust()
 	p.consume()
+	p.clocks()
 	if p.now.State == InstanceRunning {
 		p.advance()
 	}
@@ -41,6 +42,9 @@ type planner struct {
 	collected []*Result // beside confirmed
 	ended     []Activation
 	withheld  *engine.Refusal
+	waits     tracked[Wait]
+	puts      []func() // how to undo what was put into tracked tables
+	unsound   map[int]bool
 	round
 
 	input    *exact.Value
@@ -60,6 +64,7 @@ type round struct {
 	work        []Work
 	activations []Activation
 	changes     int // length of undo
+	written     int // length of puts
 }
 
 type undone struct {
@@ -72,6 +77,7 @@ func newPlanner(g *Graph, usage *pulse.Usage, ids func() engine.ID, budget int) 
 		g: g, def: g.Version.Definition, usage: usage, ids: ids,
 		steps: slices.Clone(g.Steps), touched: make([]bool, len(g.Steps)),
 		round: round{now: g.Instance, left: budget}, outputs: map[string]exact.Value{},
+		waits: track(g.Waits, waitID), unsound: map[int]bool{},
 		instance: expr.InstanceValue(g.Instance.ID.Text("inst"), textOrNil(g.Instance.BusinessKey)),
 	}
 }
@@ -116,6 +122,10 @@ func (p *planner) takeBack(was round) {
 		p.steps[u.step.No], p.touched[u.step.No] = u.step, u.touched
 	}
 	p.undo = p.undo[:was.changes]
+	for i := len(p.puts) - 1; i >= was.written; i-- {
+		p.puts[i]()
+	}
+	p.puts = p.puts[:was.written]
 	p.round = was
 }
 

@@ -27,9 +27,11 @@ func (p *planner) seal() Decision {
 		}
 	}
 	before := &p.g.Instance
+	d.Waits = p.waits.changed()
 	d.Rewritten = d.Instance.State != before.State || d.Instance.Reason != before.Reason || d.Instance.Stop != before.Stop
 	d.Advanced = d.Rewritten || len(d.Confirmed)+len(d.Steps) > 0
 	d.Checkpoint = p.checkpoint()
+	d.Clocks, d.DueAt = p.clockCheckpoints()
 	if d.Instance.State.Terminal() && !before.State.Terminal() {
 		p.usage.CloseInstance(d.Instance.Application)
 	}
@@ -54,7 +56,7 @@ func (p *planner) checkpoint() CheckpointChange {
 	case running && p.held:
 		due = p.g.Now.Add(heldRetry)
 	case existing != nil:
-		return CheckpointChange{Kind: CheckpointDelete}
+		return CheckpointChange{CheckpointDelete, *existing}
 	default:
 		return CheckpointChange{}
 	}
@@ -98,6 +100,7 @@ type historyDetail struct {
 	Results []historyResult `json:"results,omitempty"`
 	Steps   []historyStep   `json:"steps,omitempty"`
 	Trouble *historyTrouble `json:"trouble,omitempty"`
+	Waits   []historyWait   `json:"waits,omitempty"`
 	Waiting string          `json:"waiting_for,omitempty"`
 }
 
@@ -118,6 +121,13 @@ type historyStep struct {
 	Reason     string `json:"reason,omitempty"`
 }
 
+type historyWait struct {
+	Step       uint16 `json:"step_no"`
+	Kind       string `json:"kind"`
+	State      string `json:"state"`
+	DeadlineAt string `json:"deadline_at"`
+}
+
 type historyTrouble struct {
 	Pointer string `json:"pointer"`
 	Offset  int    `json:"offset"`
@@ -134,6 +144,10 @@ func (p *planner) detail(d *Decision) []byte {
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		h.Steps = append(h.Steps, historyStep{s.No, s.Name, s.State.String(), s.Version, s.ActivationNo, s.Reason})
+	}
+	for i := range d.Waits {
+		w := &d.Waits[i]
+		h.Waits = append(h.Waits, historyWait{w.Step, w.Kind.String(), w.State.String(), pulse.Time(w.DeadlineAt)})
 	}
 	if t := d.Trouble; t != nil {
 		h.Trouble = &historyTrouble{t.Pointer, t.Offset, t.Detail}
@@ -158,6 +172,7 @@ type auditDetail struct {
 	Version        uint32 `json:"state_version,omitempty"`
 	Classification string `json:"classification,omitempty"`
 	Checkpoint     string `json:"checkpoint,omitempty"`
+	Activation     string `json:"activation_id,omitempty"`
 }
 
 // audits writes one record per confirmed result, or one for an advance that no result asked for.
@@ -172,6 +187,11 @@ func (p *planner) audits(d *Decision) []pulse.AuditWrite {
 	}
 	for _, c := range d.Confirmed {
 		add("workflow.result_consumed", auditDetail{Task: c.Task.Text("task"), Version: c.Version, Classification: c.Classification})
+	}
+	for _, w := range d.Waits {
+		if w.State != WaitPending {
+			add("workflow.wait_settled", auditDetail{Checkpoint: w.Kind.String(), Classification: w.State.String(), Activation: w.Activation.Text("act")})
+		}
 	}
 	if len(out) == 0 {
 		add("workflow.advanced", auditDetail{Checkpoint: rootName})

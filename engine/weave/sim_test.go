@@ -105,9 +105,6 @@ func (s *sim) plan(budget int) Decision {
 	if d.Advanced != (d.Instance.Revision == before+1) || d.Advanced != (len(d.History) == 1) || d.Advanced != (len(d.Audits) > 0) {
 		s.Fatalf("revision %d → %d with %d history entries and %d audits", before, d.Instance.Revision, len(d.History), len(d.Audits))
 	}
-	if len(d.Tasks) != len(d.Activations) {
-		s.Fatalf("%d tasks for %d activations", len(d.Tasks), len(d.Activations))
-	}
 	if err := s.graph.Sound(); err != nil {
 		s.Fatal(err)
 	}
@@ -150,14 +147,25 @@ func (s *sim) apply(d *Decision) {
 	case GateOpen:
 		g.GateOpen = true
 	}
-	if d.Checkpoint.Kind != CheckpointKeep {
-		g.Checkpoints = nil
+	for _, c := range append(d.Clocks, d.Checkpoint) {
+		if c.Kind != CheckpointKeep {
+			g.Checkpoints = slices.DeleteFunc(g.Checkpoints, func(x Checkpoint) bool { return x.Step == c.Row.Step })
+		}
+		if c.Kind == CheckpointWrite {
+			g.Checkpoints = append(g.Checkpoints, c.Row)
+		}
 	}
-	if d.Checkpoint.Kind == CheckpointWrite {
-		g.Checkpoints = []Checkpoint{d.Checkpoint.Row}
-	}
+	upsert(&g.Waits, d.Waits, waitID)
 	for _, h := range d.History {
 		s.history = append(s.history, fmt.Sprintf("%d %s", h.Revision, h.Kind))
+	}
+}
+
+// upsert writes rows as the store does.
+func upsert[T any](into *[]T, rows []T, id func(*T) engine.ID) {
+	for i := range rows {
+		*into = slices.DeleteFunc(*into, func(x T) bool { return id(&x) == id(&rows[i]) })
+		*into = append(*into, rows[i])
 	}
 }
 
@@ -227,6 +235,9 @@ func (s *sim) show() string {
 		b.WriteString("\n")
 	}
 	for _, c := range s.graph.Checkpoints {
+		if c.Step != RootStep {
+			fmt.Fprintf(&b, "  %s of %s", c.Kind, s.graph.Steps[c.Step].Name)
+		}
 		fmt.Fprintf(&b, "  checkpoint in %s\n", c.DueAt.Sub(s.graph.Now))
 	}
 	return b.String()

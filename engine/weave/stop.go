@@ -10,6 +10,7 @@ func (p *planner) settleStop() {
 			return
 		case s.State == StepWaiting:
 			p.move(i, StepOnSkip)
+		case s.State == StepActive && p.halt(i):
 		case s.State == StepActive, s.State == StepReview && !s.Activation.Zero():
 			waiting = true
 		}

@@ -23,8 +23,11 @@ func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/plan", func(t *testing.T, path string) {
 		var s *sim
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			if d.Cmd == "start" {
+			switch d.Cmd {
+			case "start":
 				return storyStart(t, d, &s)
+			case "begin":
+				return storyBegin(t, d, &s)
 			}
 			return s.tell(t, d)
 		})
@@ -96,7 +99,7 @@ func (s *sim) tell(t *testing.T, d *datadriven.TestData) string {
 		s.graph.Activations[a.ID] = a
 		s.graph.Instance.State, s.graph.Instance.Reason, s.graph.GateOpen = InstanceRunning, "", true
 	default:
-		t.Fatalf("no command %s", d.Cmd)
+		return s.tellClock(t, d)
 	}
 	return "ok\n"
 }
@@ -155,6 +158,7 @@ func describe(d *Decision) string {
 		sub, task := &d.Tasks[i].Submission, &d.Tasks[i].Task
 		fmt.Fprintf(&b, "task for %s input=%s key=%q deadline=%s\n", sub.Handler, sub.Input, sub.BusinessKey, task.DeadlineAt.Sub(epoch))
 	}
+	b.WriteString(describeClock(d))
 	if d.Withheld != nil {
 		fmt.Fprintf(&b, "withheld %s\n", d.Withheld.Code)
 	}

@@ -11,37 +11,20 @@ import (
 	"time"
 )
 
-const deleteAdvance = `-- name: DeleteAdvance :execrows
-DELETE FROM weave_pending_advance WHERE namespace_id = ? AND instance_id = ? AND step_no = ?
+const deleteAdvances = `-- name: DeleteAdvances :execrows
+DELETE FROM weave_pending_advance WHERE namespace_id = ? AND instance_id IN (/*SLICE:instance_ids*/?) AND step_no = ?
 `
 
-type DeleteAdvanceParams struct {
+type DeleteAdvancesParams struct {
 	NamespaceID uint64
-	InstanceID  []byte
+	InstanceIds [][]byte
 	StepNo      uint16
 }
 
+// The checkpoints of one step number, 0 being the root, of many instances.
 // lock: 8 step X, held.
-func (q *Queries) DeleteAdvance(ctx context.Context, arg DeleteAdvanceParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, deleteAdvance, arg.NamespaceID, arg.InstanceID, arg.StepNo)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const deleteRootAdvances = `-- name: DeleteRootAdvances :execrows
-DELETE FROM weave_pending_advance WHERE namespace_id = ? AND instance_id IN (/*SLICE:instance_ids*/?) AND step_no = 0
-`
-
-type DeleteRootAdvancesParams struct {
-	NamespaceID uint64
-	InstanceIds [][]byte
-}
-
-// lock: 8 step X, held.
-func (q *Queries) DeleteRootAdvances(ctx context.Context, arg DeleteRootAdvancesParams) (int64, error) {
-	query := deleteRootAdvances
+func (q *Queries) DeleteAdvances(ctx context.Context, arg DeleteAdvancesParams) (int64, error) {
+	query := deleteAdvances
 	var queryParams []interface{}
 	queryParams = append(queryParams, arg.NamespaceID)
 	if len(arg.InstanceIds) > 0 {
@@ -52,6 +35,7 @@ func (q *Queries) DeleteRootAdvances(ctx context.Context, arg DeleteRootAdvances
 	} else {
 		query = strings.Replace(query, "/*SLICE:instance_ids*/?", "NULL", 1)
 	}
+	queryParams = append(queryParams, arg.StepNo)
 	result, err := q.db.ExecContext(ctx, query, queryParams...)
 	if err != nil {
 		return 0, err
@@ -265,12 +249,15 @@ func (q *Queries) ListAdvancesOf(ctx context.Context, arg ListAdvancesOfParams) 
 
 const listDueAdvances = `-- name: ListDueAdvances :many
 SELECT instance_id, step_no, version, due_at FROM weave_pending_advance
-WHERE namespace_id = ? AND due_at <= ? ORDER BY due_at LIMIT ?
+WHERE namespace_id = ? AND due_at <= ? AND due_at >= ?
+  AND (due_at > ? OR instance_id > ?) ORDER BY due_at, instance_id LIMIT ?
 `
 
 type ListDueAdvancesParams struct {
 	NamespaceID uint64
-	DueAt       time.Time
+	UntilAt     time.Time
+	AfterAt     time.Time
+	AfterID     []byte
 	Limit       int32
 }
 
@@ -281,10 +268,17 @@ type ListDueAdvancesRow struct {
 	DueAt      time.Time
 }
 
-// Candidates only; nothing is granted.
+// Candidates only, and behind them what is due soon; nothing is granted.
 // lock: none.
 func (q *Queries) ListDueAdvances(ctx context.Context, arg ListDueAdvancesParams) ([]ListDueAdvancesRow, error) {
-	rows, err := q.db.QueryContext(ctx, listDueAdvances, arg.NamespaceID, arg.DueAt, arg.Limit)
+	rows, err := q.db.QueryContext(ctx, listDueAdvances,
+		arg.NamespaceID,
+		arg.UntilAt,
+		arg.AfterAt,
+		arg.AfterAt,
+		arg.AfterID,
+		arg.Limit,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -65,13 +65,10 @@ ON DUPLICATE KEY UPDATE kind = VALUES(kind), activation_id = VALUES(activation_i
 UPDATE weave_pending_advance SET due_at = ?, version = version + 1
 WHERE namespace_id = ? AND instance_id = ? AND step_no = ? AND version = ?;
 
+-- The checkpoints of one step number, 0 being the root, of many instances.
 -- lock: 8 step X, held.
--- name: DeleteAdvance :execrows
-DELETE FROM weave_pending_advance WHERE namespace_id = ? AND instance_id = ? AND step_no = ?;
-
--- lock: 8 step X, held.
--- name: DeleteRootAdvances :execrows
-DELETE FROM weave_pending_advance WHERE namespace_id = ? AND instance_id IN (sqlc.slice('instance_ids')) AND step_no = 0;
+-- name: DeleteAdvances :execrows
+DELETE FROM weave_pending_advance WHERE namespace_id = ? AND instance_id IN (sqlc.slice('instance_ids')) AND step_no = ?;
 
 -- The highest version already processed of each task, read only when a row comes for a step that is not active.
 -- lock: none; the instances are held.
@@ -95,11 +92,12 @@ SELECT step_no, kind, version, due_at FROM weave_pending_advance WHERE namespace
 SELECT instance_id, task_id, state_version, version, pending_at FROM weave_inbox
 WHERE namespace_id = ? AND pending_at <= ? ORDER BY pending_at LIMIT ?;
 
--- Candidates only; nothing is granted.
+-- Candidates only, and behind them what is due soon; nothing is granted.
 -- lock: none.
 -- name: ListDueAdvances :many
 SELECT instance_id, step_no, version, due_at FROM weave_pending_advance
-WHERE namespace_id = ? AND due_at <= ? ORDER BY due_at LIMIT ?;
+WHERE namespace_id = ? AND due_at <= sqlc.arg('until_at') AND due_at >= sqlc.arg('after_at')
+  AND (due_at > sqlc.arg('after_at') OR instance_id > sqlc.arg('after_id')) ORDER BY due_at, instance_id LIMIT ?;
 
 -- lock: none.
 -- name: ListSteps :many

@@ -37,3 +37,13 @@ func (n *Node) armName(part int) string {
 	}
 	return "the default"
 }
+
+// Has reports whether the document has a node of a kind.
+func (d *Definition) Has(kind Kind) bool {
+	for _, n := range d.order {
+		if n.Kind == kind {
+			return true
+		}
+	}
+	return false
+}

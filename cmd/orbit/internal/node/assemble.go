@@ -24,6 +24,7 @@ func (n *Node) assemble() {
 	n.lanes = lane.New(n.writer, n.reader, flows, lane.Options{
 		Observe:    m.lane,
 		OnDelayed:  func(namespace uint64, at time.Time) { scan.Note(namespace, at) },
+		OnClock:    func(namespace uint64, at time.Time) { scan.NoteClock(namespace, at) },
 		OnStream:   func(namespace uint64) { n.server.StreamAdvanced(namespace) },
 		OnInternal: func(err error) { n.opt.Log.Error("a transaction failed", "error", err) },
 	})

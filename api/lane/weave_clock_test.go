@@ -1,0 +1,222 @@
+package lane_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/engine/weave"
+	"github.com/orbitrun/orbit/gen/db"
+
+	"github.com/orbitrun/orbit/api/lane"
+)
+
+// nodes is a definition of any nodes; TASK... stands for what every task needs.
+func nodes(name, onFailure string, deadline time.Duration, nodes ...string) string {
+	body := strings.ReplaceAll(strings.Join(nodes, ","), `"TASK..."`, `"kind":"TASK","queue":"work","handler":"h","handler_version":"1",`+
+		`"input_contract":null,"output_contract":null,"policy":"p","business_key":null,"resource_key":null`)
+	return fmt.Sprintf(`{"schema_version":1,"definition":%q,"version":1,"input_contract":null,"output_contract":null,"deadline_ms":%d,"on_failure":%q,`+
+		`"contracts":{"state":{"type":"object","required":["state"],"properties":{"state":{"type":"string"},"n":{"type":"number"}}}},%s,"body":[%s],"output":null}`,
+		name, deadline.Milliseconds(), onFailure, policy, body)
+}
+
+func timerNode(name string, delay time.Duration) string {
+	return fmt.Sprintf(`{"name":%q,"kind":"TIMER","delay_ms":%d}`, name, delay.Milliseconds())
+}
+
+const thenTask = `{"name":"b","TASK...","input":1}`
+
+// sooner moves the time of an instance: everything stored about it becomes older by d.
+func (f *flows) sooner(id engine.ID, d time.Duration) {
+	f.Helper()
+	us := d.Microseconds()
+	for _, statement := range []string{
+		"UPDATE instance SET created_at = created_at - INTERVAL ? MICROSECOND, deadline_at = deadline_at - INTERVAL ? MICROSECOND WHERE namespace_id = ? AND instance_id = ?",
+		"UPDATE activation SET created_at = created_at - INTERVAL ? MICROSECOND, deadline_at = deadline_at - INTERVAL ? MICROSECOND WHERE namespace_id = ? AND instance_id = ?",
+		"UPDATE step_wait SET started_at = started_at - INTERVAL ? MICROSECOND, deadline_at = deadline_at - INTERVAL ? MICROSECOND WHERE namespace_id = ? AND instance_id = ?",
+	} {
+		f.set(statement, us, us, f.ns, id[:])
+	}
+	f.set("UPDATE weave_pending_advance SET due_at = due_at - INTERVAL ? MICROSECOND WHERE namespace_id = ? AND instance_id = ?", us, f.ns, id[:])
+}
+
+func (f *flows) waits(id engine.ID) string {
+	f.Helper()
+	rows, err := db.New(f.db).ListWaits(f.Context(), db.ListWaitsParams{NamespaceID: f.ns, InstanceID: id[:], Limit: 100})
+	must(f, err)
+	var out []string
+	for _, r := range rows {
+		out = append(out, fmt.Sprintf("%s %s", weave.CheckpointKind(r.Kind), weave.WaitState(r.State)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// clocks prints the checkpoints that are due within an hour or were due.
+func (f *flows) clocks() string {
+	f.Helper()
+	rows, err := f.db.QueryContext(f.Context(), "SELECT step_no, kind FROM weave_pending_advance WHERE namespace_id = ? ORDER BY instance_id, step_no", f.ns)
+	must(f, err)
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var step, kind int
+		must(f, rows.Scan(&step, &kind))
+		out = append(out, fmt.Sprintf("%d %s", step, weave.CheckpointKind(kind)))
+	}
+	must(f, rows.Err())
+	return strings.Join(out, ", ")
+}
+
+// A timer waits its time and not less, needs no task and no permit, and its successor starts in the same transaction.
+func TestTimerSatisfied(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(nodes("timer", "REVIEW", time.Hour, timerNode("a", time.Minute), thenTask))
+	id := f.start(f.begin("k", "timer"))[0]
+	f.stands(id, weave.InstanceRunning, "", "a ACTIVE, b WAITING")
+	if f.waits(id) != "TIMER PENDING" || f.clocks() != "1 TIMER" {
+		t.Errorf("waits %s, clocks %s", f.waits(id), f.clocks())
+	}
+	f.exact()
+	if out := f.advance(id); out.DueAt.IsZero() {
+		t.Error("the lane was not told when the timer rings")
+	}
+	f.stands(id, weave.InstanceRunning, "", "a ACTIVE, b WAITING")
+	f.sooner(id, time.Minute-time.Second)
+	f.advance(id)
+	f.stands(id, weave.InstanceRunning, "", "a ACTIVE, b WAITING")
+	f.sooner(id, time.Second)
+	f.advance(id)
+	f.stands(id, weave.InstanceRunning, "", "a SUCCEEDED, b ACTIVE")
+	if f.waits(id) != "TIMER SATISFIED" || f.clocks() != "" {
+		t.Errorf("waits %s, clocks %s", f.waits(id), f.clocks())
+	}
+	f.work(pulse.Succeeded, `1`)
+	f.advance(id)
+	f.stands(id, weave.InstanceSucceeded, "", "a SUCCEEDED, b SUCCEEDED")
+	f.exact()
+}
+
+// A wait that the instance's deadline cut short is no success, however late it is looked at.
+func TestTimerCutShort(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(nodes("timer", "FAIL_AFTER_SETTLED", time.Minute, timerNode("a", time.Second), `{"name":"b","kind":"TIMER","delay_ms":"${input.n * 40000}"}`))
+	id := f.start(f.begin("k", "timer"))[0]
+	f.sooner(id, 2*time.Second)
+	f.advance(id)
+	f.stands(id, weave.InstanceRunning, "", "a SUCCEEDED, b ACTIVE")
+	f.sooner(id, 48*time.Hour)
+	f.advance(id)
+	f.stands(id, weave.InstanceReview, "timer_cut_short", "a SUCCEEDED, b NEEDS_REVIEW timer_cut_short")
+	if f.waits(id) != "TIMER SATISFIED, TIMER EXPIRED" || f.clocks() != "" {
+		t.Errorf("waits %s, clocks %s", f.waits(id), f.clocks())
+	}
+	f.exact()
+}
+
+// After a full outage the original time counts: a whole instance is completed, but nothing new starts.
+func TestTimerAfterOutage(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(nodes("last", "REVIEW", time.Minute, timerNode("a", time.Second)))
+	f.publish(nodes("more", "REVIEW", time.Minute, timerNode("a", time.Second), thenTask))
+	ids := f.start(f.begin("k", "last"), f.begin("l", "more"))
+	for _, id := range ids {
+		f.sooner(id, 24*time.Hour)
+	}
+	f.advance(ids...)
+	f.stands(ids[0], weave.InstanceSucceeded, "", "a SUCCEEDED")
+	f.stands(ids[1], weave.InstanceReview, "instance_deadline", "a SUCCEEDED, b WAITING")
+	f.exact()
+}
+
+// A timer that is due while nothing may start is collected; its successor waits behind a ROOT checkpoint.
+func TestTimerHeldBack(t *testing.T) {
+	for name, hold := range map[string][2]string{
+		"paused":      {"UPDATE instance SET paused = 1 WHERE namespace_id = ?", "UPDATE instance SET paused = 0 WHERE namespace_id = ?"},
+		"gate closed": {"UPDATE execution_gate SET state = 2 WHERE namespace_id = ?", "UPDATE execution_gate SET state = 1 WHERE namespace_id = ?"},
+		"application": {"UPDATE application SET status = 2 WHERE namespace_id = ?", "UPDATE application SET status = 1 WHERE namespace_id = ?"},
+		"queue full":  {"UPDATE queue SET open_tasks_max = 0 WHERE namespace_id = ?", "UPDATE queue SET open_tasks_max = 9 WHERE namespace_id = ?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFlows(t, false)
+			f.publish(nodes("timer", "REVIEW", time.Hour, timerNode("a", time.Minute), thenTask))
+			id := f.start(f.begin("k", "timer"))[0]
+			f.set(hold[0], f.ns)
+			f.sooner(id, 2*time.Minute)
+			f.advance(id)
+			f.stands(id, weave.InstanceRunning, "", "a SUCCEEDED, b WAITING")
+			if f.clocks() != "0 ROOT" {
+				t.Errorf("clocks %s", f.clocks())
+			}
+			f.exact()
+			f.set(hold[1], f.ns)
+			f.advance(id)
+			f.stands(id, weave.InstanceRunning, "", "a SUCCEEDED, b ACTIVE")
+			if f.clocks() != "" {
+				t.Errorf("clocks %s", f.clocks())
+			}
+			f.exact()
+		})
+	}
+}
+
+// Many nodes wake one timer: one of them advances. An altered wait is a contradiction and moves nothing.
+func TestTimerWakers(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(nodes("timer", "REVIEW", time.Hour, timerNode("a", time.Minute), thenTask))
+	ids := f.start(f.begin("k", "timer"), f.begin("l", "timer"))
+	for _, id := range ids {
+		f.sooner(id, 2*time.Minute)
+	}
+	f.set("UPDATE step_wait SET deadline_at = deadline_at - INTERVAL 1 SECOND WHERE instance_id = ?", ids[1][:])
+	others := lane.NewWorkflows(f.writer, "node-2", nil)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			weaver := f.weaver
+			if i%2 == 1 {
+				weaver = others
+			}
+			if _, err := weaver.Run(t.Context(), f.ns, nil, ids); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	f.stands(ids[0], weave.InstanceRunning, "", "a SUCCEEDED, b ACTIVE")
+	f.stands(ids[1], weave.InstanceReview, "wait_contradiction", "a ACTIVE, b WAITING")
+	if n := f.audits(ids[0]); n != 2 {
+		t.Errorf("%d audit records, not one for the start and one for the timer", n)
+	}
+	if f.clocks() != "" {
+		t.Errorf("clocks %s", f.clocks())
+	}
+	f.exact()
+}
+
+// An audit that cannot be written takes back the wait, the step and the successor; the checkpoint is pushed 30 s.
+func TestTimerRollsBack(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(nodes("timer", "REVIEW", time.Hour, timerNode("a", time.Minute), thenTask))
+	id := f.start(f.begin("k", "timer"))[0]
+	f.sooner(id, 2*time.Minute)
+	f.db.Discard()
+	f.set("ALTER TABLE audit ADD CONSTRAINT no_wait CHECK (action <> 'workflow.wait_settled')")
+	f.advance(id)
+	f.stands(id, weave.InstanceRunning, "", "a ACTIVE, b WAITING")
+	if f.waits(id) != "TIMER PENDING" || len(f.failed) != 1 {
+		t.Errorf("waits %s, failures %v", f.waits(id), f.failed)
+	}
+	rows := f.due()
+	if len(rows) != 1 || time.Until(rows[0].DueAt) < 25*time.Second {
+		t.Errorf("checkpoints %+v", rows)
+	}
+	f.exact()
+	f.set("ALTER TABLE audit DROP CONSTRAINT no_wait")
+	f.advance(id)
+	f.stands(id, weave.InstanceRunning, "", "a SUCCEEDED, b ACTIVE")
+	f.exact()
+}

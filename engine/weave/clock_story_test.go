@@ -1,0 +1,106 @@
+package weave
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/orbitrun/orbit/engine"
+)
+
+// storyBegin starts an instance of any kinds of nodes. The body is the input on its first line and the nodes, in a
+// short spelling, on the others: one JSON node a line, what every node needs filled in.
+//
+//	begin [on_failure=…] [deadline=1h] [budget=…]
+func storyBegin(t *testing.T, d *datadriven.TestData, into **sim) string {
+	onFailure, budget, deadline := "REVIEW", engine.PlanChangesMax, "1h"
+	d.MaybeScanArgs(t, "on_failure", &onFailure)
+	d.MaybeScanArgs(t, "budget", &budget)
+	d.MaybeScanArgs(t, "deadline", &deadline)
+	whole, err := time.ParseDuration(deadline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, nodes, _ := strings.Cut(d.Input, "\n")
+	s := newSim(t, clockText(strings.Split(strings.TrimSpace(nodes), "\n"), onFailure, whole))
+	*into = s
+	out, _ := s.start(input, budget)
+	if out.Refusal != nil {
+		return fmt.Sprintf("refused %s\n%s\n", out.Refusal.Code, out.Refusal.Detail)
+	}
+	return s.show()
+}
+
+const taskRest = `"handler":"h","handler_version":"1","queue":"work","input_contract":null,"output_contract":null,"policy":"p","business_key":null,"resource_key":null`
+
+// clockText is a definition around nodes. TASK stands for the fields every task has.
+func clockText(nodes []string, onFailure string, deadline time.Duration) string {
+	body := strings.ReplaceAll(strings.Join(nodes, ",\n"), `"TASK..."`, `"kind":"TASK",`+taskRest)
+	return fmt.Sprintf(`{"schema_version":1,"definition":"story","version":1,"input_contract":null,"output_contract":null,"deadline_ms":%d,"on_failure":%q,
+		"contracts":{"state":{"type":"object","required":["state"],"properties":{"state":{"type":"string"},"n":{"type":"number"}}}},
+		"policies":{"p":{"priority":5,"deadline_ms":600000,"attempt_timeout_ms":30000,"lost":"REVIEW",
+			"retry":{"kind":"FIXED","max_attempts":3,"delay_ms":0,"jitter_percent":0}}},
+		"body":[%s],"output":null}`, deadline.Milliseconds(), onFailure, body)
+}
+
+// tellClock are the commands of clocks:
+//
+//	break wait of a      someone alters the stored wait
+func (s *sim) tellClock(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "break":
+		s.graph.Waits[0].DeadlineAt = s.graph.Waits[0].DeadlineAt.Add(-time.Second)
+	case "stop":
+		s.graph.Instance.State, s.graph.Instance.Stop, s.graph.Instance.StopRequestedAt = InstanceCancelling, StopCancel, s.graph.Now
+		s.graph.GateOpen = false
+	case "clock-checkpoint":
+		var step string
+		var version int
+		d.ScanArgs(t, "step", &step)
+		d.ScanArgs(t, "version", &version)
+		n := s.graph.Version.Definition.Node(step)
+		a := s.graph.Steps[n.Number].Activation
+		if d.HasArg("stale") {
+			old := s.graph.Activations[a]
+			old.ID = s.id()
+			s.graph.Activations[old.ID] = old
+			a = old.ID
+		}
+		upsertCheckpoint(s.graph, Checkpoint{Step: uint16(n.Number), Kind: clockKinds[n.Kind], Activation: a, StepVersion: uint32(version), DueAt: s.graph.Now})
+	default:
+		t.Fatalf("no command %s", d.Cmd)
+	}
+	return "ok\n"
+}
+
+func upsertCheckpoint(g *Graph, c Checkpoint) {
+	for i := range g.Checkpoints {
+		if g.Checkpoints[i].Step == c.Step {
+			g.Checkpoints[i] = c
+			return
+		}
+	}
+	g.Checkpoints = append(g.Checkpoints, c)
+}
+
+// describeClock prints what a decision says about waits.
+func describeClock(d *Decision) string {
+	var b strings.Builder
+	for i := range d.Waits {
+		w := &d.Waits[i]
+		fmt.Fprintf(&b, "wait %s %s until %s", w.Kind, w.State, w.DeadlineAt.Sub(epoch))
+		if w.Signal != "" {
+			fmt.Fprintf(&b, " for %s/%s %q", w.Signal, w.Version, w.Correlation)
+		}
+		b.WriteString("\n")
+	}
+	for _, c := range d.Clocks {
+		if c.Kind == CheckpointDelete {
+			fmt.Fprintf(&b, "clock of step %d gone\n", c.Row.Step)
+		}
+	}
+	return b.String()
+}
