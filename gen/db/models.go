@@ -557,6 +557,38 @@ type Step struct {
 	Output []byte
 }
 
+// 步骤等待：一次激活的定时或信号等待，起止在激活时冻结
+type StepWait struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 所属实例编号
+	InstanceID []byte
+	// 所属激活编号；每次激活至多一个等待
+	ActivationID []byte
+	// 所属步骤序号
+	StepNo uint16
+	// 等待种类，取值同检查点：2定时，3信号，4查询的最终信号
+	Kind uint8
+	// 1等待中，2已满足，3已超期，4已关闭（步骤以其他方式结束）
+	State uint8
+	// 激活时刻，数据库时钟UTC微秒；恢复与继续不重新计时
+	StartedAt time.Time
+	// 计划等待时长，毫秒；激活时冻结
+	DurationMs int64
+	// 等待截止UTC微秒，恒等于min(started_at + duration_ms, 外层绝对截止)，唤醒时重新核验
+	DeadlineAt time.Time
+	// 结清时刻UTC微秒；空值表示仍在等待
+	SettledAt *time.Time
+	// 等待的信号名，激活时冻结；定时等待为空值
+	SignalName []byte
+	// 等待的信号契约版本，激活时冻结；定时等待为空值
+	SignalVersion []byte
+	// 精确关联键，逐字节比较；定时等待为空值
+	Correlation []byte
+	// 被采纳的信号编号，写入后不变；空值表示没有
+	WinnerID []byte
+}
+
 // 结果流：终态与待核查结果的无空洞序列，只增不改
 type StreamEntry struct {
 	// 所属命名空间编号
