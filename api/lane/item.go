@@ -6,20 +6,23 @@ import (
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/engine/weave"
 )
 
 // item is what one caller hands to a lane. done is closed once out or err is set.
 type item struct {
-	batch   pulse.Batch
-	starts  []*Start
-	until   time.Time // a claim may wait until then
-	out     pulse.Outcomes
-	granted []Granted
-	begun   []StartOutcome
-	err     error
-	looked  uint64 // the lane's mark when a waiting claim last looked
-	done    chan struct{}
-	fate    atomic.Int32
+	batch    pulse.Batch
+	starts   []*Start
+	requests []weave.Request
+	until    time.Time // a claim may wait until then
+	out      pulse.Outcomes
+	granted  []Granted
+	begun    []StartOutcome
+	answers  []weave.Answer
+	err      error
+	looked   uint64 // the lane's mark when a waiting claim last looked
+	done     chan struct{}
+	fate     atomic.Int32
 }
 
 func newItem() *item { return &item{done: make(chan struct{})} }
@@ -47,6 +50,9 @@ func (it *item) weight() int {
 	}
 	return max(n, 1)
 }
+
+// asked is how many workflows the item is about.
+func (it *item) asked() int { return len(it.starts) + len(it.requests) }
 
 // payload is what the item writes, in bytes.
 func (it *item) payload() int {

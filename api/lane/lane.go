@@ -15,7 +15,7 @@ type Lane struct {
 
 	mu         sync.Mutex
 	queue      []*item     // tasks, in order of arrival
-	starts     []*item     // workflow starts, in order of arrival; neither waits behind the other
+	starts     []*item     // workflow starts and requests, in order of arrival; neither kind waits behind the other
 	advances   []engine.ID // instances to continue, in order, each once
 	pending    map[engine.ID]bool
 	touched    []uint64 // queues whose settings changed
@@ -47,7 +47,7 @@ func (l *Lane) enqueue(it *item) error {
 	if n := len(l.queue) + len(l.starts); n >= l.set.opt.Depth {
 		return engine.Refuse("overloaded", "too much waits on this node; retry after a moment").Over(int64(l.set.opt.Depth), int64(n))
 	}
-	if len(it.starts) > 0 {
+	if it.asked() > 0 {
 		l.starts = append(l.starts, it)
 	} else {
 		l.queue = append(l.queue, it)

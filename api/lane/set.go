@@ -9,6 +9,7 @@ import (
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/engine/weave"
 
 	"github.com/orbitrun/orbit/api/tx"
 )
@@ -213,4 +214,15 @@ func (s *Set) Start(ctx context.Context, namespace uint64, starts []*Start) ([]S
 	it.starts = starts
 	err := s.do(ctx, namespace, it)
 	return it.begun, err
+}
+
+// Ask does what is asked of workflow instances; each request has its own answer.
+func (s *Set) Ask(ctx context.Context, namespace uint64, requests ...weave.Request) ([]weave.Answer, error) {
+	if s.weaver == nil {
+		return nil, errNoWorkflows
+	}
+	it := newItem()
+	it.requests = requests
+	err := s.do(ctx, namespace, it)
+	return it.answers, err
 }

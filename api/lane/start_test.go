@@ -11,6 +11,7 @@ import (
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/engine/weave"
 
 	"github.com/orbitrun/orbit/api/lane"
 	"github.com/orbitrun/orbit/api/store"
@@ -25,7 +26,7 @@ type recording struct {
 	fail  error
 }
 
-func (r *recording) Run(_ context.Context, _ uint64, starts []*lane.Start, instances []engine.ID) (lane.WeaveResult, error) {
+func (r *recording) Run(_ context.Context, _ uint64, starts []*lane.Start, _ []engine.ID, _ ...weave.Request) (lane.WeaveResult, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.runs++

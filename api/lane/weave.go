@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/weave"
 )
 
 // weaveMax bounds the instances of one workflow transaction; each may make 32 changes.
@@ -12,9 +13,9 @@ const weaveMax = 32
 
 // Weaver runs workflow transactions for a lane.
 type Weaver interface {
-	// Run starts instances and consumes what waits for others, in as few transactions as possible. It answers every
-	// start; an error means that nothing of this call is known to be committed.
-	Run(ctx context.Context, namespace uint64, starts []*Start, instances []engine.ID) (WeaveResult, error)
+	// Run starts instances, does what is asked of others and consumes what waits for them, in as few transactions as
+	// possible. It answers every start and every request; an error means that nothing of this call is known to be committed.
+	Run(ctx context.Context, namespace uint64, starts []*Start, instances []engine.ID, requests ...weave.Request) (WeaveResult, error)
 }
 
 // Start asks for one workflow instance. Version zero means the latest published one.
@@ -40,27 +41,29 @@ type StartOutcome struct {
 
 // WeaveResult is what a workflow transaction made.
 type WeaveResult struct {
-	Starts []StartOutcome
-	Ready  []uint64    // queues with new waiting tasks
-	Again  []engine.ID // instances whose plan was cut by its budget
-	DueAt  time.Time   // when the first clock of these instances rings; zero: none runs
+	Starts  []StartOutcome
+	Answers []weave.Answer // to the requests
+	Ready   []uint64       // queues with new waiting tasks
+	Again   []engine.ID    // instances whose plan was cut by its budget
+	DueAt   time.Time      // when the first clock of these instances rings; zero: none runs
 }
 
 // runWeave runs one transaction of workflows, if anything waits, and returns how many callers it served.
 func (l *Lane) runWeave() int {
-	items, starts, instances := l.takeWeave()
-	if len(starts) == 0 && len(instances) == 0 {
+	items, starts, requests, instances := l.takeWeave()
+	if len(items)+len(instances) == 0 {
 		return 0
 	}
 	ctx, cancel := l.context()
 	defer cancel()
 	began := time.Now()
-	result, err := l.set.weaver.Run(ctx, l.namespace, starts, instances)
-	l.set.opt.Observe(Observation{"weave", len(starts) + len(instances), l.depth(), len(l.waiting), time.Since(began), err})
+	result, err := l.set.weaver.Run(ctx, l.namespace, starts, instances, requests...)
+	l.set.opt.Observe(Observation{"weave", len(starts) + len(requests) + len(instances), l.depth(), len(l.waiting), time.Since(began), err})
 	for _, it := range items {
 		it.err = err
 		if err == nil {
 			it.begun, result.Starts = cut(result.Starts, len(it.starts))
+			it.answers, result.Answers = cut(result.Answers, len(it.requests))
 		}
 		close(it.done)
 	}
@@ -77,12 +80,13 @@ func (l *Lane) runWeave() int {
 	return len(items)
 }
 
-// takeWeave takes starts in order of arrival and the instances to continue.
-func (l *Lane) takeWeave() (items []*item, starts []*Start, instances []engine.ID) {
+// takeWeave takes starts and requests in order of arrival and the instances to continue.
+func (l *Lane) takeWeave() (items []*item, starts []*Start, requests []weave.Request, instances []engine.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.starts) > 0 && (len(starts) == 0 || len(starts)+len(l.starts[0].starts) <= weaveMax) {
-		items, starts = append(items, l.starts[0]), append(starts, l.starts[0].starts...)
+	for len(l.starts) > 0 && (len(items) == 0 || len(starts)+len(requests)+l.starts[0].asked() <= weaveMax) {
+		it := l.starts[0]
+		items, starts, requests = append(items, it), append(starts, it.starts...), append(requests, it.requests...)
 		l.starts = l.starts[1:]
 	}
 	n := min(len(l.advances), weaveMax)
@@ -91,5 +95,5 @@ func (l *Lane) takeWeave() (items []*item, starts []*Start, instances []engine.I
 	for _, id := range instances {
 		delete(l.pending, id)
 	}
-	return items, starts, instances
+	return items, starts, requests, instances
 }

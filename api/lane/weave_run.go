@@ -33,14 +33,14 @@ func NewWorkflows(db *tx.DB, node string, onFailed func(namespace uint64, instan
 }
 
 // Run works on starts and instances of one namespace in one transaction. If that fails for a reason of its contents,
-// each start and each instance runs alone, so that none takes another down; an instance that fails alone is pushed
+// each request, each start and each instance runs alone, so that none takes another down; an instance that fails alone is pushed
 // back, a start that fails alone is answered as internal.
-func (w *Workflows) Run(ctx context.Context, namespace uint64, starts []*Start, instances []engine.ID) (WeaveResult, error) {
-	out, err := w.together(ctx, namespace, starts, instances)
+func (w *Workflows) Run(ctx context.Context, namespace uint64, starts []*Start, instances []engine.ID, requests ...weave.Request) (WeaveResult, error) {
+	out, err := w.together(ctx, namespace, starts, instances, requests...)
 	if err == nil || passing(ctx, err) {
 		return out, err
 	}
-	return w.apart(ctx, namespace, starts, instances)
+	return w.apart(ctx, namespace, starts, instances, requests)
 }
 
 // passing reports an error that says nothing about the items: the same call may succeed later.
@@ -51,16 +51,16 @@ func passing(ctx context.Context, err error) bool {
 // together is one transaction.
 //
 // lock: what store.LoadWeave says.
-func (w *Workflows) together(ctx context.Context, namespace uint64, starts []*Start, instances []engine.ID) (out WeaveResult, err error) {
-	batch := store.WeaveBatch{Actor: w.actor, Starts: weaveStarts(starts), Instances: instances}
+func (w *Workflows) together(ctx context.Context, namespace uint64, starts []*Start, instances []engine.ID, requests ...weave.Request) (out WeaveResult, err error) {
+	batch := store.WeaveBatch{Actor: w.actor, Starts: weaveStarts(starts), Requests: requests, Instances: instances}
 	err = w.db.Run(ctx, namespace, "weave", func(ctx context.Context, b tx.Begun) (err error) {
 		defer recovered(&err)
 		world, place, err := store.LoadWeave(ctx, b, &batch, w.versions)
 		if err != nil {
 			return err
 		}
-		outcomes, changes := weave.Decide(world, batch.Starts, store.NewID, engine.PlanChangesMax)
-		out = WeaveResult{Starts: startOutcomes(outcomes), Ready: changes.Ready, Again: changes.Again, DueAt: changes.DueAt}
+		outcomes, changes := weave.Decide(world, batch.Starts, store.NewID, engine.PlanChangesMax, batch.Requests...)
+		out = WeaveResult{Starts: startOutcomes(outcomes), Answers: changes.Answers, Ready: changes.Ready, Again: changes.Again, DueAt: changes.DueAt}
 		return store.ApplyWeave(ctx, place.Tx, world, &changes)
 	})
 	return out, err
@@ -74,8 +74,20 @@ func recovered(err *error) {
 	}
 }
 
-func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start, instances []engine.ID) (WeaveResult, error) {
+func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start, instances []engine.ID, requests []weave.Request) (WeaveResult, error) {
 	var out WeaveResult
+	for _, r := range requests {
+		one, err := w.together(ctx, namespace, nil, nil, r)
+		if passing(ctx, err) {
+			return out, err
+		}
+		if err != nil {
+			w.onFailed(namespace, r.Target(), err)
+			one.Answers = []weave.Answer{{Refusal: engine.Refuse("internal", "the request failed; ask again with the same key")}}
+		}
+		out.Answers, out.Ready, out.Again = append(out.Answers, one.Answers...), append(out.Ready, one.Ready...), append(out.Again, one.Again...)
+		out.DueAt = first(out.DueAt, one.DueAt)
+	}
 	for _, id := range instances {
 		one, err := w.together(ctx, namespace, nil, []engine.ID{id})
 		switch {

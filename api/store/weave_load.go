@@ -16,7 +16,17 @@ import (
 type WeaveBatch struct {
 	Actor     string // system:weave:<node>
 	Starts    []weave.Start
+	Requests  []weave.Request
 	Instances []engine.ID
+}
+
+// targets lists every instance the batch is about.
+func (b *WeaveBatch) targets() []engine.ID {
+	all := b.Instances
+	for _, r := range b.Requests {
+		all = append(all[:len(all):len(all)], r.Target())
+	}
+	return all
 }
 
 // inboxPerInstance bounds the results of one plan; a plan has no budget for more.
@@ -86,7 +96,7 @@ func (l *weaveLoad) descend(b tx.Begun) (tx.AfterTasks, error) {
 
 // fix finds which versions the instances run on, in id order.
 func (l *weaveLoad) fix() error {
-	known, unknown := l.versions.remembered(l.t.Namespace(), l.batch.Instances)
+	known, unknown := l.versions.remembered(l.t.Namespace(), l.batch.targets())
 	if len(unknown) > 0 {
 		rows, err := l.t.Queries().ListInstanceVersions(l.ctx, db.ListInstanceVersionsParams{NamespaceID: l.t.Namespace(), InstanceIds: Bytes(unknown)})
 		if err != nil {
@@ -98,7 +108,7 @@ func (l *weaveLoad) fix() error {
 			l.versions.remember(ID(r.InstanceID), known[ID(r.InstanceID)])
 		}
 	}
-	for _, b := range Bytes(l.batch.Instances) {
+	for _, b := range Bytes(l.batch.targets()) {
 		key, ok := known[ID(b)]
 		if !ok {
 			continue
@@ -116,6 +126,10 @@ func (l *weaveLoad) who() (credentials, system, applications []uint64) {
 	for i := range l.batch.Starts {
 		credentials = append(credentials, l.batch.Starts[i].Credential)
 		applications = append(applications, l.batch.Starts[i].Application)
+	}
+	for _, r := range l.batch.Requests {
+		credential, application := r.By()
+		credentials, applications = append(credentials, credential), append(applications, application)
 	}
 	for _, f := range l.fixed {
 		system = append(system, f.application)
@@ -135,10 +149,13 @@ func (l *weaveLoad) identities(callers []db.LockCredentialsRow, apps []db.LockAp
 
 // starts reads the receipts of the keys and the versions of those that have none.
 func (l *weaveLoad) starts() error {
-	if len(l.batch.Starts) == 0 {
+	if len(l.batch.Starts)+len(l.batch.Requests) == 0 {
 		return nil
 	}
 	keys := map[pulse.ReceiptKey]bool{}
+	for _, r := range l.batch.Requests {
+		keys[r.ReceiptKey()] = true
+	}
 	for i := range l.batch.Starts {
 		keys[l.batch.Starts[i].ReceiptKey()] = true
 	}

@@ -112,15 +112,19 @@ type Changes struct {
 	Audits    []pulse.AuditWrite
 	Quotas    []pulse.Quota
 	Queues    []pulse.Queue
+	Answers   []Answer    // to the requests, in their order; nothing to write
 	Ready     []uint64    // queues with new waiting tasks, each once
 	Again     []engine.ID // instances whose budget was used up
 	DueAt     time.Time   // when the first clock of these instances rings; zero: none runs
 }
 
-// Decide plans everything of one transaction. Instances that already run come first, so that new starts never take
-// the room their successors need.
-func Decide(w *World, starts []Start, ids func() engine.ID, budget int) ([]StartOutcome, Changes) {
+// Decide plans everything of one transaction: first what is asked of instances, then those instances and all others that
+// have something waiting, and then new starts, so that they never take the room the successors need.
+func Decide(w *World, starts []Start, ids func() engine.ID, budget int, requests ...Request) ([]StartOutcome, Changes) {
 	d := &decider{w: w, usage: pulse.NewUsage(w.Quotas, w.Queues), ids: ids, budget: budget, begun: map[pulse.ReceiptKey]pulse.Receipt{}}
+	for _, r := range requests {
+		d.ch.Answers = append(d.ch.Answers, d.answer(r))
+	}
 	for _, g := range w.Graphs {
 		d.add(Plan(g, d.usage, ids, budget))
 	}
