@@ -63,6 +63,10 @@ vuln: ## Known vulnerabilities in what is called (needs the network)
 test: ## All tests of all modules, on a real MySQL that is started and stopped here
 	tools/test.sh
 
+.PHONY: test-mariadb
+test-mariadb: ## The same tests on MariaDB, started and stopped here
+	tools/test-mariadb.sh
+
 .PHONY: integration
 integration: build ## Real processes, killed: the tests behind the build tag "integration"
 	ORBIT_BINARY="$(CURDIR)/$(BINARY)" ORBIT_TEST_REPORT=build/integration tools/test.sh --only . -tags integration -count=1 ./integration/...
