@@ -89,6 +89,26 @@ var operations = []operation{
 				return w.scalar("SELECT COUNT(*) FROM open_task WHERE task_id = ? AND state = 2", s.TaskID[:])
 			}
 	}},
+	{"claim asked again", func(w *world) (func() error, func() int) {
+		s := w.submission()
+		w.submit(s)
+		first := w.ask(w.keyedClaim(s.Key, 1, false))
+		return func() error {
+				got, refusal, err := w.Claim(context.Background(), w.ns, w.keyedClaim(s.Key, 1, true), 0)
+				if err == nil && refusal == nil && len(got) == 0 { // what could not be handed over was given back
+					got, refusal, err = w.Claim(context.Background(), w.ns, w.claim(1), 0)
+				}
+				if refusal != nil {
+					return refusal
+				}
+				if err == nil && len(got) != 1 {
+					return fmt.Errorf("given %d", len(got))
+				}
+				return err
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM open_task WHERE task_id = ? AND state = 2 AND token <> ?", s.TaskID[:], first[0].Task.Token[:])
+			}
+	}},
 	{"complete and claim", func(w *world) (func() error, func() int) {
 		s := w.submission(keyed(fmt.Sprint("f", w.seq)))
 		w.submit(s, w.submission(keyed(s.ResourceKey)))

@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -80,6 +81,11 @@ func claimed(claims []pulse.Claim) int {
 		n += claims[i].Tasks
 	}
 	return n
+}
+
+// replayed reports a claim that was answered from its key: it waits for nothing new.
+func (it *item) replayed() bool {
+	return slices.ContainsFunc(it.out.Claims, func(o pulse.ClaimOutcome) bool { return o.Replayed })
 }
 
 // started lists what the item's claims were given.

@@ -120,7 +120,7 @@ func (l *Lane) settle(g *group, changes *pulse.Changes, err error) {
 		switch {
 		case len(it.started()) > 0:
 			given = append(given, it)
-		case it.onlyClaims() && !it.refused() && now.Before(it.until) && !it.left():
+		case it.onlyClaims() && !it.refused() && !it.replayed() && now.Before(it.until) && !it.left():
 			l.waiting = append(l.waiting, it)
 		default:
 			close(it.done)

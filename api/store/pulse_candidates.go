@@ -127,6 +127,11 @@ func (l *pulseLoad) receipts(ctx context.Context, t *tx.Tx) error {
 		r := &l.batch.Retries[i]
 		keys[pulse.ReceiptKey{Application: r.Application, Kind: pulse.ReceiptSubmit, Key: r.Key}] = true
 	}
+	for i := range l.batch.Claims {
+		if c := &l.batch.Claims[i]; c.Key != "" && (c.Repeated || l.hints.LookUpReceipts) {
+			keys[pulse.ReceiptKey{Application: c.Application, Kind: pulse.ReceiptClaim, Key: c.Key}] = true
+		}
+	}
 	return LoadReceipts(ctx, t, keys, l.s.Receipts)
 }
 

@@ -90,7 +90,8 @@ func (l *pulseLoad) tasks(ctx context.Context, place tx.AfterQueues) (tx.AfterTa
 	if err != nil {
 		return place.AfterTasks, err
 	}
-	if err := l.open(ctx, after.AfterSteps, Bytes(append(l.batch.TaskIDs(), holders...))); err != nil {
+	named := append(append(l.batch.TaskIDs(), holders...), l.batch.ClaimedBefore(l.s.Receipts)...)
+	if err := l.open(ctx, after.AfterSteps, Bytes(named)); err != nil {
 		return place.AfterTasks, err
 	}
 	if err := l.ended(ctx, place.Tx); err != nil {

@@ -78,7 +78,12 @@ func (p *planner) claims() {
 			p.out.Claims[i].Refusal = refusal
 			continue
 		}
+		if again, known := p.repeated(c); known {
+			p.out.Claims[i] = again
+			continue
+		}
 		p.out.Claims[i].Started = p.serve(c)
+		p.remember(c, p.out.Claims[i].Started)
 	}
 }
 

@@ -27,6 +27,8 @@ type Claim struct {
 	Handlers                []uint64 // handler hashes
 	Tasks                   int      // how many at most
 	Lease                   time.Duration
+	Key                     string // empty: none; with one the claim can be asked again when its answer was lost
+	Repeated                bool   // it is asked again: its key is looked up before anything is started
 }
 
 // Started is one task handed to a worker; Task is its open row after the start.
@@ -145,8 +147,9 @@ type SubmitOutcome struct {
 
 // ClaimOutcome is the answer to one claim; no tasks and no refusal means: nothing now.
 type ClaimOutcome struct {
-	Started []Started
-	Refusal *engine.Refusal
+	Replayed bool // the key was known: Started is what still runs of what it had started
+	Started  []Started
+	Refusal  *engine.Refusal
 }
 
 // Outcomes are the answers, index by index as in the Batch.

@@ -44,7 +44,7 @@ func (w *Worker) exchange(batch []*report, want int) {
 	answer, err := w.client.Complete(w.base, w.o.Name, completions, claim)
 	w.update(func() {
 		w.exchanges--
-		w.reserved -= want
+		w.claimed(claim, err)
 		if err != nil {
 			w.unanswered(batch, err)
 		} else {
@@ -57,7 +57,23 @@ func (w *Worker) exchange(batch []*report, want int) {
 
 func (w *Worker) claimRequest(want int, wait time.Duration) *orbit.ClaimRequest {
 	return &orbit.ClaimRequest{Worker: w.o.Name, Queues: w.o.Queues, Handlers: w.refs, MaxTasks: want,
-		WaitMS: wait.Milliseconds(), LeaseMS: w.o.Lease.Milliseconds()}
+		WaitMS: wait.Milliseconds(), LeaseMS: w.o.Lease.Milliseconds(), ClaimKey: orbit.NewKey()}
+}
+
+// claimed frees the places of an answered claim. One without an answer keeps them and is asked again under its key: it
+// may have started attempts that only this worker can run. A refusal is an answer.
+func (w *Worker) claimed(claim *orbit.ClaimRequest, err error) {
+	if claim == nil {
+		return
+	}
+	refusal, answered := errors.AsType[*orbit.Error](err)
+	if err == nil || answered && refusal.Status < http.StatusInternalServerError || w.stopped {
+		w.reserved -= claim.MaxTasks
+		return
+	}
+	again := *claim
+	again.Repeated, again.WaitMS = true, 0
+	w.unclear = append(w.unclear, &again)
 }
 
 func (w *Worker) answered(batch []*report, answer *orbit.CompletionAnswer, claimed bool) {
@@ -158,18 +174,18 @@ func aboutContent(status int) bool {
 // quickPoll is under what an empty answer to a poll counts as early: the server does not wait, so we do.
 const quickPoll = 100 * time.Millisecond
 
-// poll waits for tasks when nothing else would bring them.
-func (w *Worker) poll(want int) {
+// poll waits for tasks when nothing else would bring them, or asks an unanswered claim again.
+func (w *Worker) poll(claim *orbit.ClaimRequest) {
 	sent := time.Now()
-	tasks, err := w.client.Claim(w.base, *w.claimRequest(want, w.o.PollWait))
+	tasks, err := w.client.Claim(w.base, *claim)
 	w.update(func() {
 		w.polling = false
-		w.reserved -= want
+		w.claimed(claim, err)
 		switch {
 		case err != nil:
 			w.log.Warn("claim not answered", "error", err)
 			w.claimPause.failed(err)
-		case len(tasks) == 0 && time.Since(sent) < min(quickPoll, w.o.PollWait):
+		case len(tasks) == 0 && !claim.Repeated && time.Since(sent) < min(quickPoll, w.o.PollWait):
 			w.claimPause.failed(nil)
 		default:
 			w.claimPause.succeeded()

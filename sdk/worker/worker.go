@@ -31,8 +31,9 @@ type Worker struct {
 	reports []*report             // waiting for a request
 	running int                   // handlers now
 
-	reserved  int // places promised to claims in flight
-	exchanges int // reporting requests in flight
+	unclear   []*orbit.ClaimRequest // claims without an answer, to be asked again before any new one
+	reserved  int                   // places promised to claims in flight or unclear
+	exchanges int                   // reporting requests in flight
 	polling   bool
 	renewing  bool
 	draining  bool
@@ -109,13 +110,19 @@ func (w *Worker) advance() {
 		w.reserved += want
 		go w.exchange(batch, want)
 	}
-	if w.canPoll() {
+	switch {
+	case w.canAskAgain():
+		w.polling = true
+		claim := w.unclear[0]
+		w.unclear = w.unclear[1:]
+		go w.poll(claim)
+	case w.canPoll():
 		w.polling = true
 		want := w.want()
 		w.reserved += want
-		go w.poll(want)
+		go w.poll(w.claimRequest(want, w.o.PollWait))
 	}
-	if w.draining && w.running == 0 && len(w.ready) == 0 && len(w.reports) == 0 && w.exchanges == 0 && !w.polling {
+	if w.draining && w.running == 0 && len(w.ready) == 0 && len(w.reports) == 0 && w.exchanges == 0 && !w.polling && len(w.unclear) == 0 {
 		w.closeIdle()
 	}
 }
@@ -143,6 +150,12 @@ const exchangesMax = 2
 
 func (w *Worker) canExchange() bool {
 	return len(w.reports) > 0 && w.exchanges < exchangesMax && !w.paused(&w.reportPause)
+}
+
+// canAskAgain: attempts that an unanswered claim may have started run out of their leases, so this comes first, also
+// while the worker drains: then they are returned at once.
+func (w *Worker) canAskAgain() bool {
+	return len(w.unclear) > 0 && !w.polling && !w.paused(&w.claimPause)
 }
 
 // canPoll: only when no report is about to ask for tasks anyway.

@@ -361,3 +361,32 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 		t.Errorf("registered twice: %v", err)
 	}
 }
+
+// T18: tasks started by a claim whose answer is lost, alone or with reports, are fetched under its key, not left to
+// their leases; each runs once.
+func TestT18ALostClaimIsFetched(t *testing.T) {
+	r := start(t, worker.Options{Concurrency: 2, Lease: time.Minute}, func(_ context.Context, task *worker.Task) (raw, error) {
+		return raw(`"` + task.TaskID + `"`), nil
+	})
+	for _, path := range []string{"/v1/claims", "/v1/completions"} {
+		r.Misfortune(fake.Fault{Path: path})
+		var ids []string
+		for range 6 {
+			ids = append(ids, r.Add(`{}`))
+		}
+		for _, id := range ids {
+			if task := r.settled(t, id, "SUCCEEDED"); task.Attempt != 1 {
+				t.Errorf("%s ran %d times", id, task.Attempt)
+			}
+		}
+	}
+	repeated := 0
+	for _, q := range r.Requests("/v1/claims") {
+		if strings.Contains(string(q.Body), `"repeated":true`) {
+			repeated++
+		}
+	}
+	if repeated == 0 {
+		t.Error("nothing was asked again")
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/orbitrun/orbit/sdk/internal/rest"
 )
 
 // Server is the fake. Its fields may be set before the first request.
@@ -24,7 +26,8 @@ type Server struct {
 	receipts map[string]stored // by submit key, start key or idempotency key
 	tasks    map[string]*Task
 	queue    []*Task
-	arrived  chan struct{} // closed and replaced when a task can be claimed
+	arrived  chan struct{}                 // closed and replaced when a task can be claimed
+	claimed  map[string][]rest.ClaimedTask // by claim key
 	faults   []Fault
 	requests []Request
 	inFlight int
@@ -53,7 +56,7 @@ type stored struct {
 
 // New starts a server that ends with the test.
 func New(t testing.TB) *Server {
-	s := &Server{t: t, receipts: map[string]stored{}, tasks: map[string]*Task{}, arrived: make(chan struct{})}
+	s := &Server{t: t, receipts: map[string]stored{}, tasks: map[string]*Task{}, claimed: map[string][]rest.ClaimedTask{}, arrived: make(chan struct{})}
 	h := httptest.NewServer(s.counted(s.routes()))
 	s.URL = h.URL
 	t.Cleanup(func() { h.CloseClientConnections(); h.Close() })

@@ -67,6 +67,9 @@ func (s *Server) claims(w http.ResponseWriter, r *http.Request) {
 func (s *Server) start(c *rest.ClaimRequest) []rest.ClaimedTask {
 	tasks := []rest.ClaimedTask{}
 	now := time.Now().UTC()
+	if before, known := s.claimed[c.ClaimKey]; known && c.Repeated {
+		return s.again(before)
+	}
 	for len(s.queue) > 0 && len(tasks) < int(c.MaxTasks) {
 		t := s.queue[0]
 		s.queue = s.queue[1:]
@@ -83,6 +86,22 @@ func (s *Server) start(c *rest.ClaimRequest) []rest.ClaimedTask {
 			StartedAt: skewed, LeaseUntil: skewed.Add(time.Duration(c.LeaseMs) * time.Millisecond), AttemptDeadlineAt: skewed.Add(t.Timeout),
 			DeadlineAt: skewed.Add(24 * time.Hour), MaxAttempts: 3, AttemptsUsed: t.Attempt,
 		})
+	}
+	if c.ClaimKey != "" && len(tasks) > 0 {
+		s.claimed[c.ClaimKey] = tasks
+	}
+	return tasks
+}
+
+// again hands out what a claim had started and still runs, under new tokens.
+func (s *Server) again(before []rest.ClaimedTask) []rest.ClaimedTask {
+	tasks := []rest.ClaimedTask{}
+	for _, c := range before {
+		if t := s.tasks[c.TaskId]; s.holds(t, c.AttemptNo, c.Token) {
+			t.token = fmt.Sprintf("%032x", len(s.requests)<<24+int(t.Attempt))
+			c.Token = t.token
+			tasks = append(tasks, c)
+		}
 	}
 	return tasks
 }

@@ -928,6 +928,11 @@ type CancelRequest struct {
 
 // ClaimRequest What a worker can take.
 type ClaimRequest struct {
+	// ClaimKey New for every claim. If the answer is lost, the same claim with repeated: true is given what it had started.
+	//
+	// Example: 7f3c9a52b1
+	ClaimKey string `json:"claim_key,omitempty"`
+
 	// Handlers What it can run.
 	Handlers []HandlerRef `json:"handlers"`
 
@@ -943,6 +948,9 @@ type ClaimRequest struct {
 
 	// Queues Queues to look at.
 	Queues []QueueName `json:"queues"`
+
+	// Repeated The claim of this key is asked again: it gets the attempts it had started, as far as they still run, and starts nothing if it had started any.
+	Repeated bool `json:"repeated,omitempty"`
 
 	// WaitMs How long to wait for the first one.
 	//
