@@ -120,7 +120,8 @@ func TestAnotherNamespaceSeesNothing(t *testing.T) {
 var valid = map[string]string{
 	"reviewTask": `{"decision":"FAILED","expected_version":1,"reason":"r","evidence":1,"all_executions_ended":true}`,
 	"retryTask":  `{"submit_key":"again","expected_version":1,"reason":"r"}`,
-	"cancelTask": `{"reason":"r"}`, "rotateCredential": `{"overlap_ms":0}`, "revokeCredential": `{"reason":"r"}`,
+	"cancelTask": `{"reason":"r"}`, "signalInstance": `{"step":"s","activation_no":1,"signal":"s","signal_version":"1","correlation":"c","content":1,"reason":"r"}`,
+	"rotateCredential": `{"overlap_ms":0}`, "revokeCredential": `{"reason":"r"}`,
 	"pauseSchedule": `{"reason":"r"}`, "resumeSchedule": `{}`, "triggerSchedule": `{}`,
 	"backfillSchedule": `{"from":"2031-07-01T00:00:00Z","until":"2031-07-02T00:00:00Z","reason":"r"}`,
 	"pullSubscription": `{"consumer":"c","max":1}`, "seekSubscription": `{"to":"HEAD","reason":"r"}`,

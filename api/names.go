@@ -36,6 +36,7 @@ const (
 	prefixTask       = "task"
 	prefixInstance   = "inst"
 	prefixActivation = "act"
+	prefixSignal     = "sig"
 	prefixAudit      = "audit"
 	prefixOperation  = "op"
 )

@@ -6,6 +6,7 @@ import (
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/engine/weave"
 	"github.com/orbitrun/orbit/engine/weave/definition"
 
 	"github.com/orbitrun/orbit/api/auth"
@@ -49,6 +50,8 @@ type Weave interface {
 	Publish(ctx context.Context, caller auth.Caller, document []byte, key string) store.Publication
 	// Start starts instances; each has its own receipt or refusal.
 	Start(ctx context.Context, caller auth.Caller, items []*lane.Start) []lane.StartOutcome
+	// Ask does what is asked of an instance, with its frozen receipt.
+	Ask(ctx context.Context, caller auth.Caller, request weave.Request) weave.Answer
 	// Check judges a document as Publish would, against the queues that exist, and writes nothing.
 	Check(ctx context.Context, caller auth.Caller, document []byte) ([]definition.Problem, error)
 }

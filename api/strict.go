@@ -27,6 +27,7 @@ func (f frozen) write(w http.ResponseWriter) error {
 
 func (f frozen) VisitSubmitTaskResponse(w http.ResponseWriter) error      { return f.write(w) }
 func (f frozen) VisitCancelTaskResponse(w http.ResponseWriter) error      { return f.write(w) }
+func (f frozen) VisitSignalInstanceResponse(w http.ResponseWriter) error  { return f.write(w) }
 func (f frozen) VisitReviewTaskResponse(w http.ResponseWriter) error      { return f.write(w) }
 func (f frozen) VisitRetryTaskResponse(w http.ResponseWriter) error       { return f.write(w) }
 func (f frozen) VisitPublishWorkflowResponse(w http.ResponseWriter) error { return f.write(w) }

@@ -40,6 +40,15 @@ func (w Workflows) Start(ctx context.Context, c auth.Caller, items []*lane.Start
 	return out
 }
 
+// Ask runs a request in the caller's lane.
+func (w Workflows) Ask(ctx context.Context, c auth.Caller, request weave.Request) weave.Answer {
+	out, err := w.Set.Ask(ctx, c.Namespace, request)
+	if refusal := asRefusal(err); refusal != nil {
+		return weave.Answer{Refusal: refusal}
+	}
+	return out[0]
+}
+
 // Check judges a document against the queues that exist, with plain reads.
 func (w Workflows) Check(ctx context.Context, c auth.Caller, document []byte) ([]definition.Problem, error) {
 	const page = 1000

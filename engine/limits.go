@@ -69,6 +69,14 @@ const (
 	ProgressMessageBytesMax = 1024    // what a worker tells a person with a renewal
 	ProgressDetailBytesMax  = 4 << 10 // and a program
 
+	// SignalsPerInstanceMax bounds the signals of one instance over its whole history (seed).
+	SignalsPerInstanceMax = 1024
+	// SignalsWaitingMax and SignalsWaitingBytesMax bound what may wait in one instance for steps that have not begun:
+	// every plan reads all of it.
+	SignalsWaitingMax      = 64
+	SignalsWaitingBytesMax = 1 << 20
+	CorrelationBytesMax    = 512 // seed
+
 	ListLimitMax = 200
 	// TasksAheadMax bounds the count of tasks in front of one: who has so many before it need not know the exact number.
 	TasksAheadMax = 1000

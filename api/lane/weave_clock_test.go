@@ -46,7 +46,7 @@ func (f *flows) sooner(id engine.ID, d time.Duration) {
 
 func (f *flows) waits(id engine.ID) string {
 	f.Helper()
-	rows, err := db.New(f.db).ListWaits(f.Context(), db.ListWaitsParams{NamespaceID: f.ns, InstanceID: id[:], Limit: 100})
+	rows, err := db.New(f.db).ListWaits(f.Context(), db.ListWaitsParams{NamespaceID: f.ns, InstanceID: id[:], ActivationID: []byte{}, Limit: 100})
 	must(f, err)
 	var out []string
 	for _, r := range rows {

@@ -71,6 +71,8 @@ var table = map[string]row{
 
 	// 409: the request is fine, the state is not.
 	"submission_conflict":    {409, "The submit key was used for another submission", 0},
+	"activation_unknown":     {409, "The step has no such activation yet", 0},
+	"signals_exhausted":      {409, "The instance has had all signals it may have", 0},
 	"start_conflict":         {409, "The start key was used for another start", 0},
 	"idempotency_conflict":   {409, "The idempotency key was used for another request", 0},
 	"version_conflict":       {409, "The version was published with other content", 0},
@@ -106,6 +108,10 @@ var table = map[string]row{
 	"contract_invalid":             {422, "The contract is not in the supported subset of JSON Schema", 0},
 	"output_contract_broken":       {422, "The output breaks the task's contract", 0},
 	"input_contract_broken":        {422, "The input breaks the definition's contract", 0},
+	"timer_delay_range":            {422, "A computed delay is not a whole number of milliseconds in range", 0},
+	"step_takes_no_signal":         {422, "The step does not wait for signals", 0},
+	"signal_contract_mismatch":     {422, "The step waits for another signal or version", 0},
+	"content_contract_broken":      {422, "The content breaks the signal's contract", 0},
 	"expression_path_missing":      {422, "An expression of the first steps reads what the input does not have", 0},
 	"expression_type_mismatch":     {422, "An expression of the first steps meets a value of another type", 0},
 	"expression_number_range":      {422, "An expression of the first steps leaves the number domain", 0},
@@ -118,6 +124,7 @@ var table = map[string]row{
 	"quota_open_instances": {429, "The application has as many open instances as its quota allows", 1000},
 	"quota_open_payload":   {429, "The application holds as many payload bytes as its quota allows", 1000},
 	"queue_full":           {429, "The queue holds as many open tasks as it allows", 1000},
+	"signals_waiting_full": {429, "As many signals wait unread as may wait in one instance", 1000},
 	"node_full":            {429, "The node has as many requests open as it takes", 200},
 	"overloaded":           {429, "The node has as many requests waiting as it takes", 200},
 

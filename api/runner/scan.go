@@ -55,6 +55,7 @@ func (r *Runner) plan(v view, quick bool) []scanStep {
 	add(!quick && v.open > 0 && r.ticks%3 == 0, "free resource keys", r.freeKeys)
 	add(!quick, "workflow results", r.inbox)
 	add(!quick, "workflow checkpoints", r.advances)
+	add(!quick && r.ticks%5 == 0, "workflow signals", r.signals)
 	add(true, "schedules", r.schedules)
 	add(!quick && r.ticks%60 == 0, "transaction commands", r.commands)
 	return steps
@@ -196,4 +197,17 @@ func (r *Runner) ring(ctx context.Context, ns uint64) {
 	if err := r.advances(ctx, view{ns: ns, now: time.Now().Add(r.offset)}); err != nil {
 		r.complain(ctx, "workflow checkpoints", err)
 	}
+}
+
+// signals hands on instances in which a signal has expired unread.
+func (r *Runner) signals(ctx context.Context, v view) error {
+	rows, err := r.q.ListDueSignals(ctx, db.ListDueSignalsParams{NamespaceID: v.ns, PendingAt: &v.now, Limit: candidatesMax})
+	var instances []engine.ID
+	for i := range rows {
+		instances = append(instances, store.ID(rows[i].InstanceID))
+	}
+	if len(instances) > 0 {
+		r.lanes.Advance(v.ns, instances)
+	}
+	return err
 }

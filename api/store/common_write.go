@@ -32,7 +32,10 @@ func UpdateCounters(ctx context.Context, t *tx.Tx, quotas []pulse.Quota, queues 
 // InsertAudits writes audit records; each is an operation of its own unless the record says otherwise.
 func InsertAudits(ctx context.Context, t *tx.Tx, now time.Time, audits []pulse.AuditWrite) error {
 	return tx.Many(ctx, t, tx.Rows((*db.Queries).InsertAudit), mapped(audits, func(a *pulse.AuditWrite) db.InsertAuditParams {
-		id, operation := NewID(), NewID()
+		id, operation := a.ID, NewID()
+		if id.Zero() {
+			id = NewID()
+		}
 		return db.InsertAuditParams{
 			NamespaceID: t.Namespace(), AuditID: id[:], ApplicationID: a.Application, OperationID: operation[:], Actor: []byte(a.Actor),
 			Action: []byte(a.Action), Subject: []byte(a.Subject), At: now, Reason: Text(a.Reason), Detail: []byte(a.Detail),

@@ -16,10 +16,11 @@ import (
 // instances take part.
 func ApplyWeave(ctx context.Context, t *tx.Tx, w *weave.World, c *weave.Changes) error {
 	a := &weaveApply{ctx: ctx, t: t, w: w, c: c, ns: t.Namespace(), gone: map[uint16][]engine.ID{}}
+	a.auditWrites = append(a.auditWrites, c.Audits...)
 	a.gather()
 	for _, write := range []func() error{
 		a.receipts, a.counters, a.newInstances, a.instances, a.history, a.newGates, a.gates, a.newSteps, a.steps,
-		a.activations, a.waits, a.inbox, a.checkpoints, a.goneCheckpoints, a.tasks, a.events, a.writeAudits,
+		a.activations, a.waits, a.sent, a.inbox, a.checkpoints, a.goneCheckpoints, a.tasks, a.events, a.writeAudits,
 	} {
 		if err := write(); err != nil {
 			return err
@@ -53,6 +54,7 @@ type weaveApply struct {
 	due         []of[weave.Checkpoint]
 	gone        map[uint16][]engine.ID // whose checkpoint of a step goes, by step number
 	waited      []of[weave.Wait]
+	signals     []of[weave.Signal]
 	newTasks    []pulse.NewTask
 	openTasks   []pulse.Task
 	auditWrites []pulse.AuditWrite
@@ -87,6 +89,7 @@ func (a *weaveApply) gather() {
 		gatherOf(&a.confirmed, id, d.Confirmed)
 		a.auditWrites = append(a.auditWrites, d.Audits...)
 		gatherOf(&a.waited, id, d.Waits)
+		gatherOf(&a.signals, id, d.Signals)
 		a.gate(d)
 		for _, c := range append(d.Clocks, d.Checkpoint) {
 			a.checkpoint(id, c)

@@ -12,12 +12,16 @@ import (
 // clocks locks what steps wait for, of those instances whose version can wait at all: a workflow of tasks alone pays
 // nothing for it. cut says that the inbox held more than was read.
 func (l *weaveLoad) clocks(place tx.AfterGates, cut bool) error {
-	graphs, waiting := map[engine.ID]*weave.Graph{}, [][]byte{}
+	graphs := map[engine.ID]*weave.Graph{}
+	var waiting, receivers [][]byte
 	for _, g := range l.w.Graphs {
 		g.Cut = cut
 		graphs[g.Instance.ID] = g
 		if g.Version.Uses(definition.KindTimer, definition.KindSignal, definition.KindPoll) {
 			waiting = append(waiting, g.Instance.ID[:])
+		}
+		if g.Version.Uses(definition.KindSignal, definition.KindPoll) {
+			receivers = append(receivers, g.Instance.ID[:])
 		}
 	}
 	waits, err := place.LockWaits(l.ctx, waiting)
@@ -25,7 +29,10 @@ func (l *weaveLoad) clocks(place tx.AfterGates, cut bool) error {
 		g := graphs[ID(waits[i].InstanceID)]
 		g.Waits = append(g.Waits, waitOf(&waits[i]))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return l.signals(place, graphs, receivers)
 }
 
 func waitOf(r *db.StepWait) weave.Wait {

@@ -51,6 +51,19 @@ func DelayWeave(ctx context.Context, d *tx.DB, namespace uint64, instance engine
 				return err
 			}
 		}
-		return nil
+		return delaySignals(ctx, b, instance, now, until)
 	})
+}
+
+func delaySignals(ctx context.Context, b tx.Begun, instance engine.ID, now, until time.Time) error {
+	rows, err := b.Queries().ListPendingSignalsOf(ctx, db.ListPendingSignalsOfParams{NamespaceID: b.Namespace(), InstanceID: instance[:], Limit: 1024})
+	for _, r := range rows {
+		if err != nil || r.AvailableAt.After(now) {
+			continue
+		}
+		_, err = b.Queries().UpdateSignalDelayed(ctx, db.UpdateSignalDelayedParams{
+			AvailableAt: until, NamespaceID: b.Namespace(), InstanceID: instance[:], SignalID: r.SignalID, Version: r.Version,
+		})
+	}
+	return err
 }

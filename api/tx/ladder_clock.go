@@ -13,3 +13,11 @@ func (g AfterGates) LockWaits(ctx context.Context, instances [][]byte) ([]db.Ste
 	}
 	return g.q.LockWaits(ctx, db.LockWaitsParams{NamespaceID: g.namespace, InstanceIds: instances})
 }
+
+// LockSignals locks the signals that still wait for their steps.
+func (g AfterGates) LockSignals(ctx context.Context, instances [][]byte) ([]db.WeaveSignal, error) {
+	if err := g.descend(RungStep); err != nil || len(instances) == 0 {
+		return nil, err
+	}
+	return g.q.LockSignals(ctx, db.LockSignalsParams{NamespaceID: g.namespace, InstanceIds: instances})
+}

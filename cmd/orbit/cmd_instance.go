@@ -20,7 +20,8 @@ var _ = register(instanceCommand)
 func instanceCommand() *cobra.Command {
 	s := &cli.Settings{}
 	cmd := group("instance", "Start and follow workflow instances", "",
-		instanceStart(s), instanceStartBatch(s), instanceGet(s), instanceList(s), instanceSteps(s), instanceHistory(s), instanceWatch(s))
+		instanceStart(s), instanceStartBatch(s), instanceGet(s), instanceList(s), instanceSteps(s), instanceHistory(s), instanceWatch(s),
+		instanceSignal(s), instanceSignals(s), instanceWaits(s))
 	s.Attach(cmd)
 	return cmd
 }

@@ -151,8 +151,9 @@ type StreamWrite struct {
 	Version            uint32
 }
 
-// AuditWrite is one audit record.
+// AuditWrite is one audit record. An ID is set only where something refers to the record.
 type AuditWrite struct {
+	ID          engine.ID
 	Application uint64
 	Actor       string
 	Action      string

@@ -33,6 +33,7 @@ const (
 	ReceiptPublish ReceiptKind = 3
 	ReceiptStart   ReceiptKind = 4
 	ReceiptReview  ReceiptKind = 5
+	ReceiptSignal  ReceiptKind = 6
 	ReceiptClaim   ReceiptKind = 20
 )
 

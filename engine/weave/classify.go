@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"time"
 
+	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
 )
 
@@ -34,19 +36,50 @@ var quarantines = []Class{SnapshotBroken, ActivationUnknown, TaskMismatch, State
 // Quarantined reports whether the class is a contradiction.
 func (c Class) Quarantined() bool { return slices.Contains(quarantines, c) }
 
-// consume classifies the pending results in the order in which they came true and settles what they settle.
+// fact is a result or a signal, and when it came true.
+type fact struct {
+	at     time.Time
+	result *Result
+	signal engine.ID
+}
+
+// consume judges pending results and awaited signals in the order in which they came true and settles what they settle.
 func (p *planner) consume() {
-	results := make([]*Result, len(p.g.Results))
+	facts := make([]fact, 0, len(p.g.Results))
 	for i := range p.g.Results {
-		results[i] = &p.g.Results[i]
+		facts = append(facts, fact{at: p.g.Results[i].OccurredAt, result: &p.g.Results[i]})
 	}
-	slices.SortFunc(results, compareResults)
-	for _, r := range results {
-		if !p.spend() {
+	for _, s := range p.pendingSignals() {
+		facts = append(facts, fact{at: s.AcceptedAt, signal: s.ID})
+	}
+	slices.SortStableFunc(facts, compareFacts)
+	for _, f := range facts {
+		s := p.signals.rows[f.signal]
+		switch {
+		case f.result == nil && !p.awaited(&s):
+			continue // early, or its wait ended by an earlier fact
+		case !p.spend():
 			return
+		case f.result != nil:
+			p.confirm(f.result, p.classify(f.result))
+		default:
+			p.kind(s.Step).(signalled).receive(p, p.node(s.Step), s)
 		}
-		p.confirm(r, p.classify(r))
 	}
+}
+
+// compareFacts orders by time; at the same microsecond results come before signals.
+func compareFacts(a, b fact) int {
+	if order := a.at.Compare(b.at); order != 0 || a.result == nil && b.result == nil {
+		return order
+	}
+	switch {
+	case a.result == nil:
+		return 1
+	case b.result == nil:
+		return -1
+	}
+	return compareResults(a.result, b.result)
 }
 
 func compareResults(a, b *Result) int {
@@ -121,5 +154,5 @@ func (p *planner) contradict(reason string) {
 
 // contradicted reports whether facts contradict each other and nobody has decided about it.
 func (p *planner) contradicted() bool {
-	return p.now.Reason == reasonQuarantined || p.now.Reason == reasonCheckpoint || p.now.Reason == reasonWait
+	return p.now.Reason == reasonQuarantined || p.now.Reason == reasonCheckpoint || p.now.Reason == reasonWait || p.now.Reason == reasonSignal
 }

@@ -2,6 +2,7 @@ package weave
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/exact"
+	"github.com/orbitrun/orbit/engine/pulse"
 )
 
 // storyBegin starts an instance of any kinds of nodes. The body is the input on its first line and the nodes, in a
@@ -38,7 +41,7 @@ const taskRest = `"handler":"h","handler_version":"1","queue":"work","input_cont
 
 // clockText is a definition around nodes. TASK stands for the fields every task has.
 func clockText(nodes []string, onFailure string, deadline time.Duration) string {
-	body := strings.ReplaceAll(strings.Join(nodes, ",\n"), `"TASK..."`, `"kind":"TASK",`+taskRest)
+	body := strings.ReplaceAll(strings.ReplaceAll(strings.Join(nodes, ",\n"), `"TASK..."`, `"kind":"TASK",`+taskRest), `"SIGNAL..."`, `"kind":"SIGNAL","signal":"s","signal_version":"1","content_contract":"state"`)
 	return fmt.Sprintf(`{"schema_version":1,"definition":"story","version":1,"input_contract":null,"output_contract":null,"deadline_ms":%d,"on_failure":%q,
 		"contracts":{"state":{"type":"object","required":["state"],"properties":{"state":{"type":"string"},"n":{"type":"number"}}}},
 		"policies":{"p":{"priority":5,"deadline_ms":600000,"attempt_timeout_ms":30000,"lost":"REVIEW",
@@ -53,6 +56,10 @@ func (s *sim) tellClock(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "break":
 		s.graph.Waits[0].DeadlineAt = s.graph.Waits[0].DeadlineAt.Add(-time.Second)
+	case "signal":
+		return s.tellSignal(t, d)
+	case "alter":
+		s.graph.Signals[0].Sealed = false
 	case "stop":
 		s.graph.Instance.State, s.graph.Instance.Stop, s.graph.Instance.StopRequestedAt = InstanceCancelling, StopCancel, s.graph.Now
 		s.graph.GateOpen = false
@@ -84,6 +91,79 @@ func upsertCheckpoint(g *Graph, c Checkpoint) {
 		}
 	}
 	g.Checkpoints = append(g.Checkpoints, c)
+}
+
+// tellSignal sends one signal and plans, as one transaction does:
+//
+//	signal step=… [activation=1] [correlation=c] [name=s] [version=1] [key=…]    with the content as body
+func (s *sim) tellSignal(t *testing.T, d *datadriven.TestData) string {
+	r := &SignalRequest{Credential: 1, Application: simApplication, ID: s.id(), Audit: s.id(), Instance: s.graph.Instance.ID, ActivationNo: 1, Name: "s", Version: "1", Correlation: "c", Content: []byte(d.Input), Reason: "told"}
+	r.Key = r.ID.Text("key")
+	activation := 1
+	d.ScanArgs(t, "step", &r.Step)
+	d.MaybeScanArgs(t, "activation", &activation)
+	d.MaybeScanArgs(t, "correlation", &r.Correlation)
+	d.MaybeScanArgs(t, "name", &r.Name)
+	d.MaybeScanArgs(t, "version", &r.Version)
+	d.MaybeScanArgs(t, "key", &r.Key)
+	r.ActivationNo = uint16(activation)
+	if v, bad := exact.Parse(r.Content, exact.PayloadLimits); bad == nil {
+		r.ContentDigest = v.Digest()
+	}
+	scopes := "workflows:signal"
+	if d.HasArg("unscoped") {
+		scopes = "workflows:start"
+	}
+	budget := engine.PlanChangesMax
+	d.MaybeScanArgs(t, "budget", &budget)
+	s.graph.SignalCount = len(s.kept)
+	answer, decision := s.ask(r, scopes, budget)
+	if answer.Refusal != nil {
+		return fmt.Sprintf("refused %s %s\n%s\n", answer.Refusal.Code, answer.Refusal.Field, answer.Refusal.Detail)
+	}
+	if answer.Replayed {
+		return fmt.Sprintf("replayed %s\n", answer.Receipt)
+	}
+	if decision == nil {
+		return "nothing\n"
+	}
+	return describe(decision) + s.show()
+}
+
+// ask lets Decide answer a request and writes down what follows.
+func (s *sim) ask(r Request, scopes string, budget int) (Answer, *Decision) {
+	caller := engine.Caller{Credential: 1, Application: simApplication, Scopes: scopes, ApplicationActive: true, NamespaceActive: true}
+	world := &World{
+		Now: s.graph.Now, Actor: "system:weave:sim", Callers: map[uint64]engine.Caller{1: caller}, Quotas: map[uint64]pulse.Quota{simApplication: s.quota},
+		Queues: map[uint64]pulse.Queue{simQueue: s.queue}, Receipts: s.keys, Graphs: []*Graph{s.graph},
+	}
+	_, changes := Decide(world, nil, s.id, budget, r)
+	s.graph.Accepted = nil
+	s.count(changes.Quotas, changes.Queues)
+	if s.keys == nil {
+		s.keys = map[pulse.ReceiptKey]pulse.Receipt{}
+	}
+	for _, w := range changes.Receipts {
+		s.keys[w.Key] = w.Receipt
+	}
+	if len(changes.Decisions) == 0 {
+		return changes.Answers[0], nil
+	}
+	s.apply(&changes.Decisions[0])
+	return changes.Answers[0], &changes.Decisions[0]
+}
+
+// keep writes signals as the store does: the next plan sees those that are pending.
+func (s *sim) keep(signals []Signal) {
+	for i := range signals {
+		at := slices.IndexFunc(s.kept, func(x Signal) bool { return x.ID == signals[i].ID })
+		if at < 0 {
+			s.kept = append(s.kept, signals[i])
+		} else {
+			s.kept[at] = signals[i]
+		}
+	}
+	s.graph.Signals = slices.DeleteFunc(slices.Clone(s.kept), func(x Signal) bool { return x.State != SignalPending })
 }
 
 // describeClock prints what a decision says about waits.

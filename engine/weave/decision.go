@@ -22,6 +22,7 @@ type Decision struct {
 	Clocks      []CheckpointChange // of steps
 	DueAt       time.Time          // the earliest of the step's clocks; zero: none runs
 	Waits       []Wait             // changed or new rows, whole
+	Signals     []Signal           // accepted or ended now, whole
 	History     []History
 	Audits      []pulse.AuditWrite
 	More        bool            // the budget is used up; plan again

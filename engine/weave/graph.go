@@ -99,7 +99,10 @@ type Graph struct {
 	Handled     map[engine.ID]uint32 // task → highest version already confirmed, where a late row made it worth knowing
 	Checkpoints []Checkpoint
 	Waits       []Wait
-	Cut         bool // more results may be pending than were read
+	Cut         bool     // more results may be pending than were read
+	Signals     []Signal // pending
+	SignalCount int      // of the whole history, when a signal is to be accepted
+	Accepted    []Signal // in this transaction
 }
 
 func (g *Graph) checkpoint(step uint16) *Checkpoint {

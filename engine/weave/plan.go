@@ -25,6 +25,7 @@ func Plan(g *Graph, usage *pulse.Usage, ids func() engine.ID, budget int) Decisi
 	if p.now.State == InstanceCancelling {
 		p.settleStop()
 	}
+	p.sweepSignals()
 	return p.seal()
 }
 
@@ -43,6 +44,7 @@ type planner struct {
 	ended     []Activation
 	withheld  *engine.Refusal
 	waits     tracked[Wait]
+	signals   tracked[Signal]
 	puts      []func() // how to undo what was put into tracked tables
 	unsound   map[int]bool
 	round
@@ -73,13 +75,17 @@ type undone struct {
 }
 
 func newPlanner(g *Graph, usage *pulse.Usage, ids func() engine.ID, budget int) *planner {
-	return &planner{
+	p := &planner{
 		g: g, def: g.Version.Definition, usage: usage, ids: ids,
 		steps: slices.Clone(g.Steps), touched: make([]bool, len(g.Steps)),
 		round: round{now: g.Instance, left: budget}, outputs: map[string]exact.Value{},
-		waits: track(g.Waits, waitID), unsound: map[int]bool{},
+		waits: track(g.Waits, waitID), signals: track(g.Signals, signalID), unsound: map[int]bool{},
 		instance: expr.InstanceValue(g.Instance.ID.Text("inst"), textOrNil(g.Instance.BusinessKey)),
 	}
+	for i := range g.Accepted {
+		p.signals.put(p, g.Accepted[i].ID, g.Accepted[i])
+	}
+	return p
 }
 
 func textOrNil(s string) *string {

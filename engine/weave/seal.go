@@ -2,6 +2,7 @@ package weave
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
@@ -27,9 +28,9 @@ func (p *planner) seal() Decision {
 		}
 	}
 	before := &p.g.Instance
-	d.Waits = p.waits.changed()
+	d.Waits, d.Signals = p.waits.changed(), p.signals.changed()
 	d.Rewritten = d.Instance.State != before.State || d.Instance.Reason != before.Reason || d.Instance.Stop != before.Stop
-	d.Advanced = d.Rewritten || len(d.Confirmed)+len(d.Steps) > 0
+	d.Advanced = d.Rewritten || len(d.Confirmed)+len(d.Steps)+len(d.Waits)+len(d.Signals) > 0
 	d.Checkpoint = p.checkpoint()
 	d.Clocks, d.DueAt = p.clockCheckpoints()
 	if d.Instance.State.Terminal() && !before.State.Terminal() {
@@ -78,6 +79,8 @@ func (p *planner) historyKind(d *Decision) string {
 		return "advanced"
 	case moved && len(d.Confirmed) > 0:
 		return "result_consumed"
+	case moved && p.applied(d):
+		return "signal_applied"
 	case moved:
 		return "advanced"
 	}
@@ -86,7 +89,17 @@ func (p *planner) historyKind(d *Decision) string {
 			return "result_quarantined"
 		}
 	}
-	return "late_result"
+	switch {
+	case len(d.Confirmed) > 0:
+		return "late_result"
+	case len(d.Signals) > 0:
+		return "signal_kept"
+	}
+	return "advanced"
+}
+
+func (p *planner) applied(d *Decision) bool {
+	return slices.ContainsFunc(d.Signals, func(s Signal) bool { return s.State == SignalApplied })
 }
 
 var historyKinds = map[InstanceState]string{
@@ -101,6 +114,7 @@ type historyDetail struct {
 	Steps   []historyStep   `json:"steps,omitempty"`
 	Trouble *historyTrouble `json:"trouble,omitempty"`
 	Waits   []historyWait   `json:"waits,omitempty"`
+	Signals []historySignal `json:"signals,omitempty"`
 	Waiting string          `json:"waiting_for,omitempty"`
 }
 
@@ -128,6 +142,14 @@ type historyWait struct {
 	DeadlineAt string `json:"deadline_at"`
 }
 
+type historySignal struct {
+	ID             string `json:"signal_id"`
+	Step           uint16 `json:"step_no"`
+	ActivationNo   uint16 `json:"activation_no"`
+	State          string `json:"state"`
+	Classification string `json:"classification,omitempty"`
+}
+
 type historyTrouble struct {
 	Pointer string `json:"pointer"`
 	Offset  int    `json:"offset"`
@@ -148,6 +170,10 @@ func (p *planner) detail(d *Decision) []byte {
 	for i := range d.Waits {
 		w := &d.Waits[i]
 		h.Waits = append(h.Waits, historyWait{w.Step, w.Kind.String(), w.State.String(), pulse.Time(w.DeadlineAt)})
+	}
+	for i := range d.Signals {
+		s := &d.Signals[i]
+		h.Signals = append(h.Signals, historySignal{s.ID.Text("sig"), s.Step, s.ActivationNo, s.State.String(), string(s.Class)})
 	}
 	if t := d.Trouble; t != nil {
 		h.Trouble = &historyTrouble{t.Pointer, t.Offset, t.Detail}
@@ -173,6 +199,7 @@ type auditDetail struct {
 	Classification string `json:"classification,omitempty"`
 	Checkpoint     string `json:"checkpoint,omitempty"`
 	Activation     string `json:"activation_id,omitempty"`
+	Signal         string `json:"signal_id,omitempty"`
 }
 
 // audits writes one record per confirmed result, or one for an advance that no result asked for.
@@ -187,6 +214,11 @@ func (p *planner) audits(d *Decision) []pulse.AuditWrite {
 	}
 	for _, c := range d.Confirmed {
 		add("workflow.result_consumed", auditDetail{Task: c.Task.Text("task"), Version: c.Version, Classification: c.Classification})
+	}
+	for _, s := range d.Signals {
+		if s.State != SignalPending {
+			add("workflow.signal_settled", auditDetail{Signal: s.ID.Text("sig"), Classification: string(s.Class)})
+		}
 	}
 	for _, w := range d.Waits {
 		if w.State != WaitPending {

@@ -28,6 +28,8 @@ type sim struct {
 	history []string
 	last    map[engine.ID]uint32 // version of a task's last result
 	about   string               // business key of the start
+	kept    []Signal             // every signal, whatever became of it
+	keys    map[pulse.ReceiptKey]pulse.Receipt
 }
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -156,6 +158,7 @@ func (s *sim) apply(d *Decision) {
 		}
 	}
 	upsert(&g.Waits, d.Waits, waitID)
+	s.keep(d.Signals)
 	for _, h := range d.History {
 		s.history = append(s.history, fmt.Sprintf("%d %s", h.Revision, h.Kind))
 	}
@@ -233,6 +236,9 @@ func (s *sim) show() string {
 			fmt.Fprintf(&b, " %s", step.Output)
 		}
 		b.WriteString("\n")
+	}
+	for i := range s.kept {
+		fmt.Fprintf(&b, "  signal %s %s\n", s.kept[i].State, s.kept[i].Class)
 	}
 	for _, c := range s.graph.Checkpoints {
 		if c.Step != RootStep {

@@ -506,6 +506,45 @@ func (q *Queries) ListPendingInboxOf(ctx context.Context, arg ListPendingInboxOf
 	return items, nil
 }
 
+const listStepNames = `-- name: ListStepNames :many
+SELECT step_no, name FROM step WHERE namespace_id = ? AND instance_id = ? ORDER BY step_no LIMIT ?
+`
+
+type ListStepNamesParams struct {
+	NamespaceID uint64
+	InstanceID  []byte
+	Limit       int32
+}
+
+type ListStepNamesRow struct {
+	StepNo uint16
+	Name   []byte
+}
+
+// lock: none.
+func (q *Queries) ListStepNames(ctx context.Context, arg ListStepNamesParams) ([]ListStepNamesRow, error) {
+	rows, err := q.db.QueryContext(ctx, listStepNames, arg.NamespaceID, arg.InstanceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListStepNamesRow
+	for rows.Next() {
+		var i ListStepNamesRow
+		if err := rows.Scan(&i.StepNo, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listSteps = `-- name: ListSteps :many
 SELECT namespace_id, instance_id, step_no, name, kind, state, version, activation_no, activation_id, reason, settled_at, output FROM step WHERE namespace_id = ? AND instance_id = ? AND step_no > ? ORDER BY step_no LIMIT ?
 `

@@ -11,19 +11,275 @@ import (
 	"time"
 )
 
-const listWaits = `-- name: ListWaits :many
-SELECT namespace_id, instance_id, activation_id, step_no, kind, state, started_at, duration_ms, deadline_at, settled_at, signal_name, signal_version, correlation, winner_id FROM step_wait WHERE namespace_id = ? AND instance_id = ? ORDER BY activation_id LIMIT ?
+const listAuditDetails = `-- name: ListAuditDetails :many
+SELECT audit_id, detail FROM audit WHERE namespace_id = ? AND audit_id IN (/*SLICE:audit_ids*/?) ORDER BY audit_id
 `
 
-type ListWaitsParams struct {
+type ListAuditDetailsParams struct {
+	NamespaceID uint64
+	AuditIds    [][]byte
+}
+
+type ListAuditDetailsRow struct {
+	AuditID []byte
+	Detail  []byte
+}
+
+// What was written down when signals were accepted.
+// lock: none.
+func (q *Queries) ListAuditDetails(ctx context.Context, arg ListAuditDetailsParams) ([]ListAuditDetailsRow, error) {
+	query := listAuditDetails
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.AuditIds) > 0 {
+		for _, v := range arg.AuditIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:audit_ids*/?", strings.Repeat(",?", len(arg.AuditIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:audit_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListAuditDetailsRow
+	for rows.Next() {
+		var i ListAuditDetailsRow
+		if err := rows.Scan(&i.AuditID, &i.Detail); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listDueSignals = `-- name: ListDueSignals :many
+SELECT instance_id, signal_id, version, pending_at FROM weave_signal
+WHERE namespace_id = ? AND pending_at <= ? ORDER BY pending_at LIMIT ?
+`
+
+type ListDueSignalsParams struct {
+	NamespaceID uint64
+	PendingAt   *time.Time
+	Limit       int32
+}
+
+type ListDueSignalsRow struct {
+	InstanceID []byte
+	SignalID   []byte
+	Version    uint32
+	PendingAt  *time.Time
+}
+
+// Candidates only; nothing is granted.
+// lock: none.
+func (q *Queries) ListDueSignals(ctx context.Context, arg ListDueSignalsParams) ([]ListDueSignalsRow, error) {
+	rows, err := q.db.QueryContext(ctx, listDueSignals, arg.NamespaceID, arg.PendingAt, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListDueSignalsRow
+	for rows.Next() {
+		var i ListDueSignalsRow
+		if err := rows.Scan(
+			&i.InstanceID,
+			&i.SignalID,
+			&i.Version,
+			&i.PendingAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listPendingSignalsOf = `-- name: ListPendingSignalsOf :many
+SELECT signal_id, version, available_at FROM weave_signal WHERE namespace_id = ? AND instance_id = ? AND state = 1 ORDER BY signal_id LIMIT ?
+`
+
+type ListPendingSignalsOfParams struct {
 	NamespaceID uint64
 	InstanceID  []byte
 	Limit       int32
 }
 
+type ListPendingSignalsOfRow struct {
+	SignalID    []byte
+	Version     uint32
+	AvailableAt time.Time
+}
+
+// What a failed candidate is pushed back by.
+// lock: none.
+func (q *Queries) ListPendingSignalsOf(ctx context.Context, arg ListPendingSignalsOfParams) ([]ListPendingSignalsOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, listPendingSignalsOf, arg.NamespaceID, arg.InstanceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListPendingSignalsOfRow
+	for rows.Next() {
+		var i ListPendingSignalsOfRow
+		if err := rows.Scan(&i.SignalID, &i.Version, &i.AvailableAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listSignalCounts = `-- name: ListSignalCounts :many
+SELECT instance_id, CAST(COUNT(*) AS SIGNED) AS signals FROM weave_signal
+WHERE namespace_id = ? AND instance_id IN (/*SLICE:instance_ids*/?) GROUP BY instance_id ORDER BY instance_id
+`
+
+type ListSignalCountsParams struct {
+	NamespaceID uint64
+	InstanceIds [][]byte
+}
+
+type ListSignalCountsRow struct {
+	InstanceID []byte
+	Signals    int64
+}
+
+// How many signals instances have had, read only when one is asked to accept another.
+// lock: none; the instances are held.
+func (q *Queries) ListSignalCounts(ctx context.Context, arg ListSignalCountsParams) ([]ListSignalCountsRow, error) {
+	query := listSignalCounts
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.InstanceIds) > 0 {
+		for _, v := range arg.InstanceIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:instance_ids*/?", strings.Repeat(",?", len(arg.InstanceIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:instance_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListSignalCountsRow
+	for rows.Next() {
+		var i ListSignalCountsRow
+		if err := rows.Scan(&i.InstanceID, &i.Signals); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listSignals = `-- name: ListSignals :many
+SELECT namespace_id, instance_id, signal_id, step_no, activation_no, signal_name, signal_version, correlation, state, classification, version, available_at, pending_at, accepted_at, expires_at, settled_at, digest, audit_id, content FROM weave_signal WHERE namespace_id = ? AND instance_id = ? AND signal_id > ? ORDER BY signal_id LIMIT ?
+`
+
+type ListSignalsParams struct {
+	NamespaceID uint64
+	InstanceID  []byte
+	SignalID    []byte
+	Limit       int32
+}
+
+// lock: none.
+func (q *Queries) ListSignals(ctx context.Context, arg ListSignalsParams) ([]WeaveSignal, error) {
+	rows, err := q.db.QueryContext(ctx, listSignals,
+		arg.NamespaceID,
+		arg.InstanceID,
+		arg.SignalID,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WeaveSignal
+	for rows.Next() {
+		var i WeaveSignal
+		if err := rows.Scan(
+			&i.NamespaceID,
+			&i.InstanceID,
+			&i.SignalID,
+			&i.StepNo,
+			&i.ActivationNo,
+			&i.SignalName,
+			&i.SignalVersion,
+			&i.Correlation,
+			&i.State,
+			&i.Classification,
+			&i.Version,
+			&i.AvailableAt,
+			&i.PendingAt,
+			&i.AcceptedAt,
+			&i.ExpiresAt,
+			&i.SettledAt,
+			&i.Digest,
+			&i.AuditID,
+			&i.Content,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listWaits = `-- name: ListWaits :many
+SELECT namespace_id, instance_id, activation_id, step_no, kind, state, started_at, duration_ms, deadline_at, settled_at, signal_name, signal_version, correlation, winner_id FROM step_wait WHERE namespace_id = ? AND instance_id = ? AND activation_id > ? ORDER BY activation_id LIMIT ?
+`
+
+type ListWaitsParams struct {
+	NamespaceID  uint64
+	InstanceID   []byte
+	ActivationID []byte
+	Limit        int32
+}
+
 // lock: none.
 func (q *Queries) ListWaits(ctx context.Context, arg ListWaitsParams) ([]StepWait, error) {
-	rows, err := q.db.QueryContext(ctx, listWaits, arg.NamespaceID, arg.InstanceID, arg.Limit)
+	rows, err := q.db.QueryContext(ctx, listWaits,
+		arg.NamespaceID,
+		arg.InstanceID,
+		arg.ActivationID,
+		arg.Limit,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +302,71 @@ func (q *Queries) ListWaits(ctx context.Context, arg ListWaitsParams) ([]StepWai
 			&i.SignalVersion,
 			&i.Correlation,
 			&i.WinnerID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockSignals = `-- name: LockSignals :many
+SELECT namespace_id, instance_id, signal_id, step_no, activation_no, signal_name, signal_version, correlation, state, classification, version, available_at, pending_at, accepted_at, expires_at, settled_at, digest, audit_id, content FROM weave_signal WHERE namespace_id = ? AND instance_id IN (/*SLICE:instance_ids*/?) AND state = 1 ORDER BY instance_id, signal_id FOR UPDATE
+`
+
+type LockSignalsParams struct {
+	NamespaceID uint64
+	InstanceIds [][]byte
+}
+
+// Signals that still wait for their step; a bound at acceptance keeps them few.
+// lock: 8 step X, by primary key.
+func (q *Queries) LockSignals(ctx context.Context, arg LockSignalsParams) ([]WeaveSignal, error) {
+	query := lockSignals
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.InstanceIds) > 0 {
+		for _, v := range arg.InstanceIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:instance_ids*/?", strings.Repeat(",?", len(arg.InstanceIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:instance_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WeaveSignal
+	for rows.Next() {
+		var i WeaveSignal
+		if err := rows.Scan(
+			&i.NamespaceID,
+			&i.InstanceID,
+			&i.SignalID,
+			&i.StepNo,
+			&i.ActivationNo,
+			&i.SignalName,
+			&i.SignalVersion,
+			&i.Correlation,
+			&i.State,
+			&i.Classification,
+			&i.Version,
+			&i.AvailableAt,
+			&i.PendingAt,
+			&i.AcceptedAt,
+			&i.ExpiresAt,
+			&i.SettledAt,
+			&i.Digest,
+			&i.AuditID,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -119,6 +440,86 @@ func (q *Queries) LockWaits(ctx context.Context, arg LockWaitsParams) ([]StepWai
 		return nil, err
 	}
 	return items, nil
+}
+
+const updateSignalDelayed = `-- name: UpdateSignalDelayed :execrows
+UPDATE weave_signal SET available_at = ?, version = version + 1
+WHERE namespace_id = ? AND instance_id = ? AND signal_id = ? AND state = 1 AND version = ?
+`
+
+type UpdateSignalDelayedParams struct {
+	AvailableAt time.Time
+	NamespaceID uint64
+	InstanceID  []byte
+	SignalID    []byte
+	Version     uint32
+}
+
+// Pushes a failed candidate back by its own version, in its own transaction.
+// lock: 8 step X, one row.
+func (q *Queries) UpdateSignalDelayed(ctx context.Context, arg UpdateSignalDelayedParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, updateSignalDelayed,
+		arg.AvailableAt,
+		arg.NamespaceID,
+		arg.InstanceID,
+		arg.SignalID,
+		arg.Version,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const upsertSignal = `-- name: UpsertSignal :exec
+INSERT INTO weave_signal (namespace_id, instance_id, signal_id, step_no, activation_no, signal_name, signal_version, correlation, state, classification, version, available_at, accepted_at, expires_at, settled_at, digest, audit_id, content)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE state = VALUES(state), classification = VALUES(classification), settled_at = VALUES(settled_at), version = weave_signal.version + 1
+`
+
+type UpsertSignalParams struct {
+	NamespaceID    uint64
+	InstanceID     []byte
+	SignalID       []byte
+	StepNo         uint16
+	ActivationNo   uint16
+	SignalName     []byte
+	SignalVersion  []byte
+	Correlation    []byte
+	State          uint8
+	Classification []byte
+	AvailableAt    time.Time
+	AcceptedAt     time.Time
+	ExpiresAt      time.Time
+	SettledAt      *time.Time
+	Digest         []byte
+	AuditID        []byte
+	Content        []byte
+}
+
+// Writes accepted signals and the ends of signals whose rows are held; what was accepted never changes. {many}
+// lock: 8 step X (new or held row).
+func (q *Queries) UpsertSignal(ctx context.Context, arg UpsertSignalParams) error {
+	_, err := q.db.ExecContext(ctx, upsertSignal,
+		arg.NamespaceID,
+		arg.InstanceID,
+		arg.SignalID,
+		arg.StepNo,
+		arg.ActivationNo,
+		arg.SignalName,
+		arg.SignalVersion,
+		arg.Correlation,
+		arg.State,
+		arg.Classification,
+		arg.AvailableAt,
+		arg.AcceptedAt,
+		arg.ExpiresAt,
+		arg.SettledAt,
+		arg.Digest,
+		arg.AuditID,
+		arg.Content,
+	)
+	return err
 }
 
 const upsertWait = `-- name: UpsertWait :exec

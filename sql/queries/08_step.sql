@@ -115,3 +115,7 @@ SELECT * FROM activation WHERE namespace_id = ? AND instance_id = ? AND activati
 -- name: ListInbox :many
 SELECT task_id, state_version, activation_id, state, classification, task_state, attempt_no, failure_code, occurred_at FROM weave_inbox
 WHERE namespace_id = ? AND instance_id = ? ORDER BY task_id, state_version LIMIT ?;
+
+-- lock: none.
+-- name: ListStepNames :many
+SELECT step_no, name FROM step WHERE namespace_id = ? AND instance_id = ? ORDER BY step_no LIMIT ?;

@@ -3,7 +3,7 @@
 CREATE TABLE receipt (
   namespace_id BIGINT UNSIGNED NOT NULL COMMENT '所属命名空间编号',
   application_id BIGINT UNSIGNED NOT NULL COMMENT '受理请求的应用编号',
-  kind TINYINT UNSIGNED NOT NULL COMMENT '操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查，8计划手动触发，20带键领取（正文为已开始的任务与尝试）；同一键在不同种类下互不相关',
+  kind TINYINT UNSIGNED NOT NULL COMMENT '操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查，6流程信号，8计划手动触发，20带键领取（正文为已开始的任务与尝试）；同一键在不同种类下互不相关',
   receipt_key VARBINARY(255) NOT NULL COMMENT '调用方给出的幂等键，精确字节，区分大小写与尾部空格',
   digest BINARY(32) NOT NULL COMMENT '原请求的结构摘要；同键不同摘要即为冲突',
   subject_id BINARY(16) NOT NULL COMMENT '受理产生或作用的对象编号（任务、实例）；发布定义时为操作编号',

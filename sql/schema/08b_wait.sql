@@ -17,3 +17,27 @@ CREATE TABLE step_wait (
   winner_id BINARY(16) NULL COMMENT '被采纳的信号编号，写入后不变；空值表示没有',
   PRIMARY KEY (namespace_id, instance_id, activation_id)
 ) COMMENT='步骤等待：一次激活的定时或信号等待，起止在激活时冻结';
+
+CREATE TABLE weave_signal (
+  namespace_id BIGINT UNSIGNED NOT NULL COMMENT '所属命名空间编号',
+  instance_id BINARY(16) NOT NULL COMMENT '目标实例编号；每个实例全部历史信号至多1024个',
+  signal_id BINARY(16) NOT NULL COMMENT '信号编号，UUIDv7，受理时生成',
+  step_no SMALLINT UNSIGNED NOT NULL COMMENT '固定的目标步骤序号',
+  activation_no SMALLINT UNSIGNED NOT NULL COMMENT '固定的目标激活代次，从1起；旧代次的信号只留痕',
+  signal_name VARBINARY(64) NOT NULL COMMENT '信号名，受理时与固定版本的定义核对',
+  signal_version VARBINARY(32) NOT NULL COMMENT '信号契约版本，受理时与固定版本的定义核对',
+  correlation VARBINARY(512) NOT NULL COMMENT '精确关联键，与等待逐字节比较',
+  state TINYINT UNSIGNED NOT NULL COMMENT '1待处理（步骤尚未等待），2已采纳，3已超期，4已拒绝；后三者不再变化',
+  classification VARBINARY(48) NULL COMMENT '结清时的稳定分类；空值表示尚未结清',
+  version INT UNSIGNED NOT NULL COMMENT '记录版本，结清与退避各加一，用于防止覆盖其他节点的进展',
+  available_at DATETIME(6) NOT NULL COMMENT '下次到期检查时刻UTC微秒，仅作退避，不影响业务裁决',
+  pending_at DATETIME(6) GENERATED ALWAYS AS (CASE WHEN state = 1 THEN available_at ELSE NULL END) STORED COMMENT '待处理扫描键；结清后为空值，自动离开索引',
+  accepted_at DATETIME(6) NOT NULL COMMENT '受理时刻，数据库时钟UTC微秒；先后与超期均按它裁决',
+  expires_at DATETIME(6) NOT NULL COMMENT '受理时确定的失效时刻UTC微秒：目标等待的截止，步骤尚未等待时为实例截止',
+  settled_at DATETIME(6) NULL COMMENT '结清时刻UTC微秒；空值表示尚未结清',
+  digest BINARY(32) NOT NULL COMMENT '信号全部受理字段的SHA-256摘要，采纳前与记录及不可变审计核对',
+  audit_id BINARY(16) NOT NULL COMMENT '受理审计的编号，其中保存同一摘要与时刻',
+  content LONGBLOB NOT NULL COMMENT '信号内容的精确JSON字节，受理时已按契约校验',
+  PRIMARY KEY (namespace_id, instance_id, signal_id),
+  KEY signal_pending (namespace_id, pending_at, instance_id)
+) COMMENT='流程信号：先存储后应答；早到、重复、迟到均保留并给出分类，从不丢失';
