@@ -845,6 +845,11 @@ type AckBatch struct {
 	Items []Ack `json:"items"`
 }
 
+// ActivationId Id of an activation, `act_` and 32 lower-case hex digits.
+//
+// Example: act_0193a5c01d5b7c2e8f4a6b1c2d3e4f56
+type ActivationId = string
+
 // Application An application owns keys, a quota and queues.
 type Application struct {
 	// ApplicationId Id of an application, `app_` and 16 lower-case hex digits.
@@ -3400,6 +3405,158 @@ type SeekRequest struct {
 	To SubscriptionStart `json:"to"`
 }
 
+// Signal One accepted signal and what became of it.
+type Signal struct {
+	// AcceptedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AcceptedAt Time `json:"accepted_at"`
+
+	// ActivationNo The step's activation.
+	//
+	// Example: 1
+	ActivationNo int32 `json:"activation_no"`
+
+	// Classification Why it ended so.
+	//
+	// Example: APPLIED
+	Classification *string `json:"classification,omitempty"`
+
+	// Content Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Content Payload `json:"content"`
+
+	// Correlation What it carried.
+	//
+	// Example: request-9
+	Correlation string `json:"correlation"`
+
+	// ExpiresAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	ExpiresAt Time `json:"expires_at"`
+
+	// SettledAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	SettledAt *Time `json:"settled_at,omitempty"`
+
+	// Signal Name of the contract.
+	//
+	// Example: approval.decision
+	Signal string `json:"signal"`
+
+	// SignalId Id of a signal, `sig_` and 32 lower-case hex digits.
+	//
+	// Example: sig_0193a5c01d5b7c2e8f4a6b1c2d3e4f55
+	SignalId SignalId `json:"signal_id"`
+
+	// SignalVersion Version of the contract.
+	//
+	// Example: 1
+	SignalVersion string `json:"signal_version"`
+
+	// State PENDING waits for its step; the others are ends.
+	//
+	// Example: APPLIED
+	State string `json:"state"`
+
+	// Step The step.
+	//
+	// Example: answer
+	Step string `json:"step"`
+}
+
+// SignalId Id of a signal, `sig_` and 32 lower-case hex digits.
+//
+// Example: sig_0193a5c01d5b7c2e8f4a6b1c2d3e4f55
+type SignalId = string
+
+// SignalList A page of signals in order of acceptance.
+type SignalList struct {
+	// Items The page.
+	Items []Signal `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// SignalReceipt The signal is kept. Frozen; a replay returns the same bytes.
+type SignalReceipt struct {
+	// AcceptedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AcceptedAt Time `json:"accepted_at"`
+
+	// ActivationNo The step's activation.
+	//
+	// Example: 1
+	ActivationNo int32 `json:"activation_no"`
+
+	// ExpiresAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	ExpiresAt Time `json:"expires_at"`
+
+	// InstanceId Id of a workflow instance, `inst_` and 32 lower-case hex digits.
+	//
+	// Example: inst_0193a5c01d5b7c2e8f4a6b1c2d3e4f51
+	InstanceId InstanceId `json:"instance_id"`
+
+	// SignalId Id of a signal, `sig_` and 32 lower-case hex digits.
+	//
+	// Example: sig_0193a5c01d5b7c2e8f4a6b1c2d3e4f55
+	SignalId SignalId `json:"signal_id"`
+
+	// Step The step.
+	//
+	// Example: answer
+	Step string `json:"step"`
+}
+
+// SignalRequest Content for one step of one instance. Step, activation and contract fix where it goes.
+//
+// Example: {"activation_no":1,"content":{"verdict":"APPROVED"},"correlation":"request-9","reason":"approved by the owner","signal":"approval.decision","signal_version":"1","step":"answer"}
+type SignalRequest struct {
+	// ActivationNo The step's activation; 1 while it has never begun.
+	//
+	// Example: 1
+	ActivationNo int32 `json:"activation_no"`
+
+	// Content Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Content Payload `json:"content"`
+
+	// Correlation Compared byte by byte with what the wait asks for.
+	//
+	// Example: request-9
+	Correlation string `json:"correlation"`
+
+	// Reason Kept in the audit.
+	//
+	// Example: approved by the owner
+	Reason string `json:"reason"`
+
+	// Signal Name of the contract the definition waits for.
+	//
+	// Example: approval.decision
+	Signal string `json:"signal"`
+
+	// SignalVersion Version of that contract.
+	//
+	// Example: 1
+	SignalVersion string `json:"signal_version"`
+
+	// Step A SIGNAL step, or a POLL step with a final signal.
+	//
+	// Example: answer
+	Step string `json:"step"`
+}
+
 // SmallPayload Any JSON value, at most 16 KiB and 64 levels. Its bytes are kept exactly.
 //
 // Example: {"line":12}
@@ -4421,6 +4578,75 @@ type Version struct {
 	Version string `json:"version"`
 }
 
+// Wait What one activation of a step waits for. Start and deadline were fixed when it began.
+type Wait struct {
+	// ActivationId Id of an activation, `act_` and 32 lower-case hex digits.
+	//
+	// Example: act_0193a5c01d5b7c2e8f4a6b1c2d3e4f56
+	ActivationId ActivationId `json:"activation_id"`
+
+	// Correlation What a signal must carry.
+	//
+	// Example: request-9
+	Correlation *string `json:"correlation,omitempty"`
+
+	// DeadlineAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	DeadlineAt Time `json:"deadline_at"`
+
+	// Kind What it waits for; POLL is a final signal beside its rounds.
+	//
+	// Example: SIGNAL
+	Kind string `json:"kind"`
+
+	// SettledAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	SettledAt *Time `json:"settled_at,omitempty"`
+
+	// Signal Name of the contract.
+	//
+	// Example: approval.decision
+	Signal *string `json:"signal,omitempty"`
+
+	// SignalId Id of a signal, `sig_` and 32 lower-case hex digits.
+	//
+	// Example: sig_0193a5c01d5b7c2e8f4a6b1c2d3e4f55
+	SignalId *SignalId `json:"signal_id,omitempty"`
+
+	// SignalVersion Version of the contract.
+	//
+	// Example: 1
+	SignalVersion *string `json:"signal_version,omitempty"`
+
+	// StartedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	StartedAt Time `json:"started_at"`
+
+	// State CLOSED means that its step ended otherwise.
+	//
+	// Example: PENDING
+	State string `json:"state"`
+
+	// Step The step.
+	//
+	// Example: answer
+	Step string `json:"step"`
+}
+
+// WaitList A page of waits in order of activation.
+type WaitList struct {
+	// Items The page.
+	Items []Wait `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
 // Whoami Who the key is.
 type Whoami struct {
 	// Application Name of the application.
@@ -4844,8 +5070,32 @@ type ListInstanceHistoryParams struct {
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListInstanceSignalsParams defines parameters for ListInstanceSignals.
+type ListInstanceSignalsParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// SignalInstanceParams defines parameters for SignalInstance.
+type SignalInstanceParams struct {
+	// IdempotencyKey Names this command; the same key again returns the first answer.
+	IdempotencyKey IdempotencyKeyParam `json:"Idempotency-Key"`
+}
+
 // ListInstanceStepsParams defines parameters for ListInstanceSteps.
 type ListInstanceStepsParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListInstanceWaitsParams defines parameters for ListInstanceWaits.
+type ListInstanceWaitsParams struct {
 	// Cursor next_cursor of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -5038,6 +5288,9 @@ type StartInstanceBatchJSONRequestBody = InstanceBatch
 
 // StartInstanceJSONRequestBody defines body for StartInstance for application/json ContentType.
 type StartInstanceJSONRequestBody = InstanceStart
+
+// SignalInstanceJSONRequestBody defines body for SignalInstance for application/json ContentType.
+type SignalInstanceJSONRequestBody = SignalRequest
 
 // RenewLeasesJSONRequestBody defines body for RenewLeases for application/json ContentType.
 type RenewLeasesJSONRequestBody = RenewalBatch
@@ -5401,12 +5654,44 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/instances/{instance_id}/history (the `ListInstanceHistory` operationId).
 	ListInstanceHistory(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListInstanceSignals List signals
+	//
+	// Every signal ever accepted for the instance, in order, with what became of it.
+	//
+	// Corresponds with GET /v1/instances/{instance_id}/signals (the `ListInstanceSignals` operationId).
+	ListInstanceSignals(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SignalInstanceWithBody Send a signal
+	//
+	// Stored before it is acknowledged. One that is early waits for its step; duplicates and late ones are kept and classified. The receipt says that the signal is kept; the list of signals says what became of it. The scope is never implied by another.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/instances/{instance_id}/signals (the `SignalInstance` operationId).
+	SignalInstanceWithBody(ctx context.Context, instanceId InstanceIdParam, params *SignalInstanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SignalInstance Send a signal
+	//
+	// Stored before it is acknowledged. One that is early waits for its step; duplicates and late ones are kept and classified. The receipt says that the signal is kept; the list of signals says what became of it. The scope is never implied by another.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/instances/{instance_id}/signals (the `SignalInstance` operationId).
+	SignalInstance(ctx context.Context, instanceId InstanceIdParam, params *SignalInstanceParams, body SignalInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListInstanceSteps List steps
 	//
 	// All steps of the fixed version; internal ones are left out.
 	//
 	// Corresponds with GET /v1/instances/{instance_id}/steps (the `ListInstanceSteps` operationId).
 	ListInstanceSteps(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceStepsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListInstanceWaits List waits
+	//
+	// What the steps wait for or waited for beside results of tasks, in order of activation.
+	//
+	// Corresponds with GET /v1/instances/{instance_id}/waits (the `ListInstanceWaits` operationId).
+	ListInstanceWaits(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceWaitsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RenewLeasesWithBody Renew leases
 	//
@@ -6464,6 +6749,61 @@ func (c *Client) ListInstanceHistory(ctx context.Context, instanceId InstanceIdP
 	return c.Client.Do(req)
 }
 
+// ListInstanceSignals List signals
+//
+// Every signal ever accepted for the instance, in order, with what became of it.
+//
+// Corresponds with GET /v1/instances/{instance_id}/signals (the `ListInstanceSignals` operationId).
+func (c *Client) ListInstanceSignals(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceSignalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListInstanceSignalsRequest(c.Server, instanceId, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SignalInstanceWithBody Send a signal
+//
+// Stored before it is acknowledged. One that is early waits for its step; duplicates and late ones are kept and classified. The receipt says that the signal is kept; the list of signals says what became of it. The scope is never implied by another.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/instances/{instance_id}/signals (the `SignalInstance` operationId).
+func (c *Client) SignalInstanceWithBody(ctx context.Context, instanceId InstanceIdParam, params *SignalInstanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSignalInstanceRequestWithBody(c.Server, instanceId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SignalInstance Send a signal
+//
+// Stored before it is acknowledged. One that is early waits for its step; duplicates and late ones are kept and classified. The receipt says that the signal is kept; the list of signals says what became of it. The scope is never implied by another.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/instances/{instance_id}/signals (the `SignalInstance` operationId).
+func (c *Client) SignalInstance(ctx context.Context, instanceId InstanceIdParam, params *SignalInstanceParams, body SignalInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSignalInstanceRequest(c.Server, instanceId, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListInstanceSteps List steps
 //
 // All steps of the fixed version; internal ones are left out.
@@ -6471,6 +6811,23 @@ func (c *Client) ListInstanceHistory(ctx context.Context, instanceId InstanceIdP
 // Corresponds with GET /v1/instances/{instance_id}/steps (the `ListInstanceSteps` operationId).
 func (c *Client) ListInstanceSteps(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceStepsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListInstanceStepsRequest(c.Server, instanceId, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListInstanceWaits List waits
+//
+// What the steps wait for or waited for beside results of tasks, in order of activation.
+//
+// Corresponds with GET /v1/instances/{instance_id}/waits (the `ListInstanceWaits` operationId).
+func (c *Client) ListInstanceWaits(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceWaitsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListInstanceWaitsRequest(c.Server, instanceId, params)
 	if err != nil {
 		return nil, err
 	}
@@ -8617,6 +8974,139 @@ func NewListInstanceHistoryRequest(server string, instanceId InstanceIdParam, pa
 	return req, nil
 }
 
+// NewListInstanceSignalsRequest constructs an http.Request for the ListInstanceSignals method
+func NewListInstanceSignalsRequest(server string, instanceId InstanceIdParam, params *ListInstanceSignalsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "instance_id", instanceId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/instances/%s/signals", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSignalInstanceRequest calls the generic SignalInstance builder with application/json body
+func NewSignalInstanceRequest(server string, instanceId InstanceIdParam, params *SignalInstanceParams, body SignalInstanceJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSignalInstanceRequestWithBody(server, instanceId, params, "application/json", bodyReader)
+}
+
+// NewSignalInstanceRequestWithBody constructs an http.Request for the SignalInstance method, with any body, and a specified content type
+func NewSignalInstanceRequestWithBody(server string, instanceId InstanceIdParam, params *SignalInstanceParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "instance_id", instanceId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/instances/%s/signals", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("Idempotency-Key", headerParam0)
+
+	}
+
+	return req, nil
+}
+
 // NewListInstanceStepsRequest constructs an http.Request for the ListInstanceSteps method
 func NewListInstanceStepsRequest(server string, instanceId InstanceIdParam, params *ListInstanceStepsParams) (*http.Request, error) {
 	var err error
@@ -8634,6 +9124,79 @@ func NewListInstanceStepsRequest(server string, instanceId InstanceIdParam, para
 	}
 
 	operationPath := fmt.Sprintf("/v1/instances/%s/steps", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListInstanceWaitsRequest constructs an http.Request for the ListInstanceWaits method
+func NewListInstanceWaitsRequest(server string, instanceId InstanceIdParam, params *ListInstanceWaitsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "instance_id", instanceId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/instances/%s/waits", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -11367,6 +11930,33 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/instances/{instance_id}/history (the `ListInstanceHistory` operationId).
 	ListInstanceHistoryWithResponse(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceHistoryParams, reqEditors ...RequestEditorFn) (*ListInstanceHistoryResponse, error)
 
+	// ListInstanceSignalsWithResponse List signals
+	//
+	// Every signal ever accepted for the instance, in order, with what became of it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/instances/{instance_id}/signals (the `ListInstanceSignals` operationId).
+	ListInstanceSignalsWithResponse(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceSignalsParams, reqEditors ...RequestEditorFn) (*ListInstanceSignalsResponse, error)
+
+	// SignalInstanceWithBodyWithResponse Send a signal
+	//
+	// Stored before it is acknowledged. One that is early waits for its step; duplicates and late ones are kept and classified. The receipt says that the signal is kept; the list of signals says what became of it. The scope is never implied by another.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/instances/{instance_id}/signals (the `SignalInstance` operationId).
+	SignalInstanceWithBodyWithResponse(ctx context.Context, instanceId InstanceIdParam, params *SignalInstanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SignalInstanceResponse, error)
+
+	// SignalInstanceWithResponse Send a signal
+	//
+	// Stored before it is acknowledged. One that is early waits for its step; duplicates and late ones are kept and classified. The receipt says that the signal is kept; the list of signals says what became of it. The scope is never implied by another.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/instances/{instance_id}/signals (the `SignalInstance` operationId).
+	SignalInstanceWithResponse(ctx context.Context, instanceId InstanceIdParam, params *SignalInstanceParams, body SignalInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*SignalInstanceResponse, error)
+
 	// ListInstanceStepsWithResponse List steps
 	//
 	// All steps of the fixed version; internal ones are left out.
@@ -11375,6 +11965,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/instances/{instance_id}/steps (the `ListInstanceSteps` operationId).
 	ListInstanceStepsWithResponse(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceStepsParams, reqEditors ...RequestEditorFn) (*ListInstanceStepsResponse, error)
+
+	// ListInstanceWaitsWithResponse List waits
+	//
+	// What the steps wait for or waited for beside results of tasks, in order of activation.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/instances/{instance_id}/waits (the `ListInstanceWaits` operationId).
+	ListInstanceWaitsWithResponse(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceWaitsParams, reqEditors ...RequestEditorFn) (*ListInstanceWaitsResponse, error)
 
 	// RenewLeasesWithBodyWithResponse Renew leases
 	//
@@ -13875,6 +14474,249 @@ func (r ListInstanceHistoryResponse) ContentType() string {
 	return ""
 }
 
+// ListInstanceSignalsResponse429Headers the declared response headers of an HTTP 429 response for ListInstanceSignals
+type ListInstanceSignalsResponse429Headers struct {
+	RetryAfter *int
+}
+
+// ListInstanceSignalsResponse503Headers the declared response headers of an HTTP 503 response for ListInstanceSignals
+type ListInstanceSignalsResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListInstanceSignalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SignalList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListInstanceSignalsResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListInstanceSignalsResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListInstanceSignalsResponse) GetJSON200() *SignalList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListInstanceSignalsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListInstanceSignalsResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListInstanceSignalsResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListInstanceSignalsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListInstanceSignalsResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ListInstanceSignalsResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListInstanceSignalsResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListInstanceSignalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListInstanceSignalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListInstanceSignalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListInstanceSignalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SignalInstanceResponse201Headers the declared response headers of an HTTP 201 response for SignalInstance
+type SignalInstanceResponse201Headers struct {
+	OrbitReplayed *bool
+}
+
+// SignalInstanceResponse429Headers the declared response headers of an HTTP 429 response for SignalInstance
+type SignalInstanceResponse429Headers struct {
+	RetryAfter *int
+}
+
+// SignalInstanceResponse503Headers the declared response headers of an HTTP 503 response for SignalInstance
+type SignalInstanceResponse503Headers struct {
+	RetryAfter *int
+}
+
+type SignalInstanceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *SignalReceipt
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedType
+	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationproblemJSON422 *Unprocessable
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *SignalInstanceResponse201Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *SignalInstanceResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *SignalInstanceResponse503Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r SignalInstanceResponse) GetJSON201() *SignalReceipt {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON415() *UnsupportedType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON422() *Unprocessable {
+	return r.ApplicationproblemJSON422
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r SignalInstanceResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r SignalInstanceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SignalInstanceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SignalInstanceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SignalInstanceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListInstanceStepsResponse429Headers the declared response headers of an HTTP 429 response for ListInstanceSteps
 type ListInstanceStepsResponse429Headers struct {
 	RetryAfter *int
@@ -13973,6 +14815,110 @@ func (r ListInstanceStepsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListInstanceStepsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListInstanceWaitsResponse429Headers the declared response headers of an HTTP 429 response for ListInstanceWaits
+type ListInstanceWaitsResponse429Headers struct {
+	RetryAfter *int
+}
+
+// ListInstanceWaitsResponse503Headers the declared response headers of an HTTP 503 response for ListInstanceWaits
+type ListInstanceWaitsResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListInstanceWaitsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WaitList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListInstanceWaitsResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListInstanceWaitsResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListInstanceWaitsResponse) GetJSON200() *WaitList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListInstanceWaitsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListInstanceWaitsResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListInstanceWaitsResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListInstanceWaitsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListInstanceWaitsResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ListInstanceWaitsResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListInstanceWaitsResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListInstanceWaitsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListInstanceWaitsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListInstanceWaitsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListInstanceWaitsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -19664,6 +20610,51 @@ func (c *ClientWithResponses) ListInstanceHistoryWithResponse(ctx context.Contex
 	return ParseListInstanceHistoryResponse(rsp)
 }
 
+// ListInstanceSignalsWithResponse List signals
+//
+// Every signal ever accepted for the instance, in order, with what became of it.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/instances/{instance_id}/signals (the `ListInstanceSignals` operationId).
+func (c *ClientWithResponses) ListInstanceSignalsWithResponse(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceSignalsParams, reqEditors ...RequestEditorFn) (*ListInstanceSignalsResponse, error) {
+	rsp, err := c.ListInstanceSignals(ctx, instanceId, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListInstanceSignalsResponse(rsp)
+}
+
+// SignalInstanceWithBodyWithResponse Send a signal
+//
+// Stored before it is acknowledged. One that is early waits for its step; duplicates and late ones are kept and classified. The receipt says that the signal is kept; the list of signals says what became of it. The scope is never implied by another.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/instances/{instance_id}/signals (the `SignalInstance` operationId).
+func (c *ClientWithResponses) SignalInstanceWithBodyWithResponse(ctx context.Context, instanceId InstanceIdParam, params *SignalInstanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SignalInstanceResponse, error) {
+	rsp, err := c.SignalInstanceWithBody(ctx, instanceId, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSignalInstanceResponse(rsp)
+}
+
+// SignalInstanceWithResponse Send a signal
+//
+// Stored before it is acknowledged. One that is early waits for its step; duplicates and late ones are kept and classified. The receipt says that the signal is kept; the list of signals says what became of it. The scope is never implied by another.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/instances/{instance_id}/signals (the `SignalInstance` operationId).
+func (c *ClientWithResponses) SignalInstanceWithResponse(ctx context.Context, instanceId InstanceIdParam, params *SignalInstanceParams, body SignalInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*SignalInstanceResponse, error) {
+	rsp, err := c.SignalInstance(ctx, instanceId, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSignalInstanceResponse(rsp)
+}
+
 // ListInstanceStepsWithResponse List steps
 //
 // All steps of the fixed version; internal ones are left out.
@@ -19677,6 +20668,21 @@ func (c *ClientWithResponses) ListInstanceStepsWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseListInstanceStepsResponse(rsp)
+}
+
+// ListInstanceWaitsWithResponse List waits
+//
+// What the steps wait for or waited for beside results of tasks, in order of activation.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/instances/{instance_id}/waits (the `ListInstanceWaits` operationId).
+func (c *ClientWithResponses) ListInstanceWaitsWithResponse(ctx context.Context, instanceId InstanceIdParam, params *ListInstanceWaitsParams, reqEditors ...RequestEditorFn) (*ListInstanceWaitsResponse, error) {
+	rsp, err := c.ListInstanceWaits(ctx, instanceId, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListInstanceWaitsResponse(rsp)
 }
 
 // RenewLeasesWithBodyWithResponse Renew leases
@@ -22468,6 +23474,240 @@ func ParseListInstanceHistoryResponse(rsp *http.Response) (*ListInstanceHistoryR
 	return response, nil
 }
 
+// ParseListInstanceSignalsResponse parses an HTTP response from a ListInstanceSignalsWithResponse call
+func ParseListInstanceSignalsResponse(rsp *http.Response) (*ListInstanceSignalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListInstanceSignalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SignalList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers ListInstanceSignalsResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListInstanceSignalsResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSignalInstanceResponse parses an HTTP response from a SignalInstanceWithResponse call
+func ParseSignalInstanceResponse(rsp *http.Response) (*SignalInstanceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SignalInstanceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest SignalReceipt
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Unprocessable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers SignalInstanceResponse201Headers
+		if values := rsp.Header.Values("Orbit-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Orbit-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.OrbitReplayed = &value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 429:
+		var headers SignalInstanceResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers SignalInstanceResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListInstanceStepsResponse parses an HTTP response from a ListInstanceStepsWithResponse call
 func ParseListInstanceStepsResponse(rsp *http.Response) (*ListInstanceStepsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -22553,6 +23793,104 @@ func ParseListInstanceStepsResponse(rsp *http.Response) (*ListInstanceStepsRespo
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers ListInstanceStepsResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListInstanceWaitsResponse parses an HTTP response from a ListInstanceWaitsWithResponse call
+func ParseListInstanceWaitsResponse(rsp *http.Response) (*ListInstanceWaitsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListInstanceWaitsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WaitList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers ListInstanceWaitsResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListInstanceWaitsResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

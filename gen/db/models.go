@@ -375,7 +375,7 @@ type Receipt struct {
 	NamespaceID uint64
 	// 受理请求的应用编号
 	ApplicationID uint64
-	// 操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查，8计划手动触发，20带键领取（正文为已开始的任务与尝试）；同一键在不同种类下互不相关
+	// 操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查，6流程信号，8计划手动触发，20带键领取（正文为已开始的任务与尝试）；同一键在不同种类下互不相关
 	Kind uint8
 	// 调用方给出的幂等键，精确字节，区分大小写与尾部空格
 	ReceiptKey []byte
@@ -943,6 +943,48 @@ type WeavePendingAdvance struct {
 	Version uint32
 	// 下次检查时刻，数据库时钟UTC微秒
 	DueAt time.Time
+}
+
+// 流程信号：先存储后应答；早到、重复、迟到均保留并给出分类，从不丢失
+type WeaveSignal struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 目标实例编号；每个实例全部历史信号至多1024个
+	InstanceID []byte
+	// 信号编号，UUIDv7，受理时生成
+	SignalID []byte
+	// 固定的目标步骤序号
+	StepNo uint16
+	// 固定的目标激活代次，从1起；旧代次的信号只留痕
+	ActivationNo uint16
+	// 信号名，受理时与固定版本的定义核对
+	SignalName []byte
+	// 信号契约版本，受理时与固定版本的定义核对
+	SignalVersion []byte
+	// 精确关联键，与等待逐字节比较
+	Correlation []byte
+	// 1待处理（步骤尚未等待），2已采纳，3已超期，4已拒绝；后三者不再变化
+	State uint8
+	// 结清时的稳定分类；空值表示尚未结清
+	Classification []byte
+	// 记录版本，结清与退避各加一，用于防止覆盖其他节点的进展
+	Version uint32
+	// 下次到期检查时刻UTC微秒，仅作退避，不影响业务裁决
+	AvailableAt time.Time
+	// 待处理扫描键；结清后为空值，自动离开索引
+	PendingAt *time.Time
+	// 受理时刻，数据库时钟UTC微秒；先后与超期均按它裁决
+	AcceptedAt time.Time
+	// 受理时确定的失效时刻UTC微秒：目标等待的截止，步骤尚未等待时为实例截止
+	ExpiresAt time.Time
+	// 结清时刻UTC微秒；空值表示尚未结清
+	SettledAt *time.Time
+	// 信号全部受理字段的SHA-256摘要，采纳前与记录及不可变审计核对
+	Digest []byte
+	// 受理审计的编号，其中保存同一摘要与时刻
+	AuditID []byte
+	// 信号内容的精确JSON字节，受理时已按契约校验
+	Content []byte
 }
 
 // 流程定义头：同名各版本的锁定点，发布时排他锁定

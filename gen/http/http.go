@@ -844,6 +844,11 @@ type AckBatch struct {
 	Items []Ack `json:"items"`
 }
 
+// ActivationId Id of an activation, `act_` and 32 lower-case hex digits.
+//
+// Example: act_0193a5c01d5b7c2e8f4a6b1c2d3e4f56
+type ActivationId = string
+
 // Application An application owns keys, a quota and queues.
 type Application struct {
 	// ApplicationId Id of an application, `app_` and 16 lower-case hex digits.
@@ -3399,6 +3404,158 @@ type SeekRequest struct {
 	To SubscriptionStart `json:"to"`
 }
 
+// Signal One accepted signal and what became of it.
+type Signal struct {
+	// AcceptedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AcceptedAt Time `json:"accepted_at"`
+
+	// ActivationNo The step's activation.
+	//
+	// Example: 1
+	ActivationNo int32 `json:"activation_no"`
+
+	// Classification Why it ended so.
+	//
+	// Example: APPLIED
+	Classification *string `json:"classification,omitempty"`
+
+	// Content Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Content Payload `json:"content"`
+
+	// Correlation What it carried.
+	//
+	// Example: request-9
+	Correlation string `json:"correlation"`
+
+	// ExpiresAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	ExpiresAt Time `json:"expires_at"`
+
+	// SettledAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	SettledAt *Time `json:"settled_at,omitempty"`
+
+	// Signal Name of the contract.
+	//
+	// Example: approval.decision
+	Signal string `json:"signal"`
+
+	// SignalId Id of a signal, `sig_` and 32 lower-case hex digits.
+	//
+	// Example: sig_0193a5c01d5b7c2e8f4a6b1c2d3e4f55
+	SignalId SignalId `json:"signal_id"`
+
+	// SignalVersion Version of the contract.
+	//
+	// Example: 1
+	SignalVersion string `json:"signal_version"`
+
+	// State PENDING waits for its step; the others are ends.
+	//
+	// Example: APPLIED
+	State string `json:"state"`
+
+	// Step The step.
+	//
+	// Example: answer
+	Step string `json:"step"`
+}
+
+// SignalId Id of a signal, `sig_` and 32 lower-case hex digits.
+//
+// Example: sig_0193a5c01d5b7c2e8f4a6b1c2d3e4f55
+type SignalId = string
+
+// SignalList A page of signals in order of acceptance.
+type SignalList struct {
+	// Items The page.
+	Items []Signal `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// SignalReceipt The signal is kept. Frozen; a replay returns the same bytes.
+type SignalReceipt struct {
+	// AcceptedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AcceptedAt Time `json:"accepted_at"`
+
+	// ActivationNo The step's activation.
+	//
+	// Example: 1
+	ActivationNo int32 `json:"activation_no"`
+
+	// ExpiresAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	ExpiresAt Time `json:"expires_at"`
+
+	// InstanceId Id of a workflow instance, `inst_` and 32 lower-case hex digits.
+	//
+	// Example: inst_0193a5c01d5b7c2e8f4a6b1c2d3e4f51
+	InstanceId InstanceId `json:"instance_id"`
+
+	// SignalId Id of a signal, `sig_` and 32 lower-case hex digits.
+	//
+	// Example: sig_0193a5c01d5b7c2e8f4a6b1c2d3e4f55
+	SignalId SignalId `json:"signal_id"`
+
+	// Step The step.
+	//
+	// Example: answer
+	Step string `json:"step"`
+}
+
+// SignalRequest Content for one step of one instance. Step, activation and contract fix where it goes.
+//
+// Example: {"activation_no":1,"content":{"verdict":"APPROVED"},"correlation":"request-9","reason":"approved by the owner","signal":"approval.decision","signal_version":"1","step":"answer"}
+type SignalRequest struct {
+	// ActivationNo The step's activation; 1 while it has never begun.
+	//
+	// Example: 1
+	ActivationNo int32 `json:"activation_no"`
+
+	// Content Any JSON value, at most 256 KiB and 64 levels. Its bytes are kept and given back exactly.
+	//
+	// Example: {"amount":1.1,"document":4711}
+	Content Payload `json:"content"`
+
+	// Correlation Compared byte by byte with what the wait asks for.
+	//
+	// Example: request-9
+	Correlation string `json:"correlation"`
+
+	// Reason Kept in the audit.
+	//
+	// Example: approved by the owner
+	Reason string `json:"reason"`
+
+	// Signal Name of the contract the definition waits for.
+	//
+	// Example: approval.decision
+	Signal string `json:"signal"`
+
+	// SignalVersion Version of that contract.
+	//
+	// Example: 1
+	SignalVersion string `json:"signal_version"`
+
+	// Step A SIGNAL step, or a POLL step with a final signal.
+	//
+	// Example: answer
+	Step string `json:"step"`
+}
+
 // SmallPayload Any JSON value, at most 16 KiB and 64 levels. Its bytes are kept exactly.
 //
 // Example: {"line":12}
@@ -4420,6 +4577,75 @@ type Version struct {
 	Version string `json:"version"`
 }
 
+// Wait What one activation of a step waits for. Start and deadline were fixed when it began.
+type Wait struct {
+	// ActivationId Id of an activation, `act_` and 32 lower-case hex digits.
+	//
+	// Example: act_0193a5c01d5b7c2e8f4a6b1c2d3e4f56
+	ActivationId ActivationId `json:"activation_id"`
+
+	// Correlation What a signal must carry.
+	//
+	// Example: request-9
+	Correlation *string `json:"correlation,omitempty"`
+
+	// DeadlineAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	DeadlineAt Time `json:"deadline_at"`
+
+	// Kind What it waits for; POLL is a final signal beside its rounds.
+	//
+	// Example: SIGNAL
+	Kind string `json:"kind"`
+
+	// SettledAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	SettledAt *Time `json:"settled_at,omitempty"`
+
+	// Signal Name of the contract.
+	//
+	// Example: approval.decision
+	Signal *string `json:"signal,omitempty"`
+
+	// SignalId Id of a signal, `sig_` and 32 lower-case hex digits.
+	//
+	// Example: sig_0193a5c01d5b7c2e8f4a6b1c2d3e4f55
+	SignalId *SignalId `json:"signal_id,omitempty"`
+
+	// SignalVersion Version of the contract.
+	//
+	// Example: 1
+	SignalVersion *string `json:"signal_version,omitempty"`
+
+	// StartedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	StartedAt Time `json:"started_at"`
+
+	// State CLOSED means that its step ended otherwise.
+	//
+	// Example: PENDING
+	State string `json:"state"`
+
+	// Step The step.
+	//
+	// Example: answer
+	Step string `json:"step"`
+}
+
+// WaitList A page of waits in order of activation.
+type WaitList struct {
+	// Items The page.
+	Items []Wait `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
 // Whoami Who the key is.
 type Whoami struct {
 	// Application Name of the application.
@@ -4843,8 +5069,32 @@ type ListInstanceHistoryParams struct {
 	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ListInstanceSignalsParams defines parameters for ListInstanceSignals.
+type ListInstanceSignalsParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// SignalInstanceParams defines parameters for SignalInstance.
+type SignalInstanceParams struct {
+	// IdempotencyKey Names this command; the same key again returns the first answer.
+	IdempotencyKey IdempotencyKeyParam `json:"Idempotency-Key"`
+}
+
 // ListInstanceStepsParams defines parameters for ListInstanceSteps.
 type ListInstanceStepsParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListInstanceWaitsParams defines parameters for ListInstanceWaits.
+type ListInstanceWaitsParams struct {
 	// Cursor next_cursor of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -5038,6 +5288,9 @@ type StartInstanceBatchJSONRequestBody = InstanceBatch
 // StartInstanceJSONRequestBody defines body for StartInstance for application/json ContentType.
 type StartInstanceJSONRequestBody = InstanceStart
 
+// SignalInstanceJSONRequestBody defines body for SignalInstance for application/json ContentType.
+type SignalInstanceJSONRequestBody = SignalRequest
+
 // RenewLeasesJSONRequestBody defines body for RenewLeases for application/json ContentType.
 type RenewLeasesJSONRequestBody = RenewalBatch
 
@@ -5160,9 +5413,18 @@ type ServerInterface interface {
 	// ListInstanceHistory List revisions
 	// (GET /v1/instances/{instance_id}/history)
 	ListInstanceHistory(ctx echo.Context, instanceId InstanceIdParam, params ListInstanceHistoryParams) error
+	// ListInstanceSignals List signals
+	// (GET /v1/instances/{instance_id}/signals)
+	ListInstanceSignals(ctx echo.Context, instanceId InstanceIdParam, params ListInstanceSignalsParams) error
+	// SignalInstance Send a signal
+	// (POST /v1/instances/{instance_id}/signals)
+	SignalInstance(ctx echo.Context, instanceId InstanceIdParam, params SignalInstanceParams) error
 	// ListInstanceSteps List steps
 	// (GET /v1/instances/{instance_id}/steps)
 	ListInstanceSteps(ctx echo.Context, instanceId InstanceIdParam, params ListInstanceStepsParams) error
+	// ListInstanceWaits List waits
+	// (GET /v1/instances/{instance_id}/waits)
+	ListInstanceWaits(ctx echo.Context, instanceId InstanceIdParam, params ListInstanceWaitsParams) error
 	// RenewLeases Renew leases
 	// (POST /v1/lease-renewals)
 	RenewLeases(ctx echo.Context) error
@@ -5665,6 +5927,76 @@ func (w *ServerInterfaceWrapper) ListInstanceHistory(ctx echo.Context) error {
 	return err
 }
 
+// ListInstanceSignals converts echo context to params.
+func (w *ServerInterfaceWrapper) ListInstanceSignals(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "instance_id" -------------
+	var instanceId InstanceIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "instance_id", ctx.Param("instance_id"), &instanceId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter instance_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListInstanceSignalsParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListInstanceSignals(ctx, instanceId, params)
+	return err
+}
+
+// SignalInstance converts echo context to params.
+func (w *ServerInterfaceWrapper) SignalInstance(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "instance_id" -------------
+	var instanceId InstanceIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "instance_id", ctx.Param("instance_id"), &instanceId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter instance_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SignalInstanceParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKeyParam
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.SignalInstance(ctx, instanceId, params)
+	return err
+}
+
 // ListInstanceSteps converts echo context to params.
 func (w *ServerInterfaceWrapper) ListInstanceSteps(ctx echo.Context) error {
 	var err error
@@ -5694,6 +6026,38 @@ func (w *ServerInterfaceWrapper) ListInstanceSteps(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ListInstanceSteps(ctx, instanceId, params)
+	return err
+}
+
+// ListInstanceWaits converts echo context to params.
+func (w *ServerInterfaceWrapper) ListInstanceWaits(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "instance_id" -------------
+	var instanceId InstanceIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "instance_id", ctx.Param("instance_id"), &instanceId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter instance_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListInstanceWaitsParams
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListInstanceWaits(ctx, instanceId, params)
 	return err
 }
 
@@ -6822,6 +7186,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/instances/:instance_id", wrapper.GetInstance, options.OperationMiddlewares["getInstance"]...)
 	router.GET(options.BaseURL+"/v1/instances/:instance_id/steps", wrapper.ListInstanceSteps, options.OperationMiddlewares["listInstanceSteps"]...)
 	router.GET(options.BaseURL+"/v1/instances/:instance_id/history", wrapper.ListInstanceHistory, options.OperationMiddlewares["listInstanceHistory"]...)
+	router.GET(options.BaseURL+"/v1/instances/:instance_id/signals", wrapper.ListInstanceSignals, options.OperationMiddlewares["listInstanceSignals"]...)
+	router.POST(options.BaseURL+"/v1/instances/:instance_id/signals", wrapper.SignalInstance, options.OperationMiddlewares["signalInstance"]...)
+	router.GET(options.BaseURL+"/v1/instances/:instance_id/waits", wrapper.ListInstanceWaits, options.OperationMiddlewares["listInstanceWaits"]...)
 	router.GET(options.BaseURL+"/v1/schedules", wrapper.ListSchedules, options.OperationMiddlewares["listSchedules"]...)
 	router.GET(options.BaseURL+"/v1/schedules/:name", wrapper.GetSchedule, options.OperationMiddlewares["getSchedule"]...)
 	router.PUT(options.BaseURL+"/v1/schedules/:name", wrapper.PutSchedule, options.OperationMiddlewares["putSchedule"]...)
@@ -9509,6 +9876,363 @@ func (response ListInstanceHistory503ApplicationProblemPlusJSONResponse) VisitLi
 	return err
 }
 
+type ListInstanceSignalsRequestObject struct {
+	InstanceId InstanceIdParam `json:"instance_id"`
+	Params     ListInstanceSignalsParams
+}
+
+type ListInstanceSignalsResponseObject interface {
+	VisitListInstanceSignalsResponse(w http.ResponseWriter) error
+}
+
+type ListInstanceSignals200JSONResponse SignalList
+
+func (response ListInstanceSignals200JSONResponse) VisitListInstanceSignalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceSignals400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceSignals400ApplicationProblemPlusJSONResponse) VisitListInstanceSignalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceSignals401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceSignals401ApplicationProblemPlusJSONResponse) VisitListInstanceSignalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceSignals403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceSignals403ApplicationProblemPlusJSONResponse) VisitListInstanceSignalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceSignals404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceSignals404ApplicationProblemPlusJSONResponse) VisitListInstanceSignalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceSignals429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceSignals429ApplicationProblemPlusJSONResponse) VisitListInstanceSignalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceSignals500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceSignals500ApplicationProblemPlusJSONResponse) VisitListInstanceSignalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceSignals503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceSignals503ApplicationProblemPlusJSONResponse) VisitListInstanceSignalsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstanceRequestObject struct {
+	InstanceId InstanceIdParam `json:"instance_id"`
+	Params     SignalInstanceParams
+	Body       *SignalInstanceJSONRequestBody
+}
+
+type SignalInstanceResponseObject interface {
+	VisitSignalInstanceResponse(w http.ResponseWriter) error
+}
+
+type SignalInstance201ResponseHeaders struct {
+	OrbitReplayed *bool
+}
+
+type SignalInstance201JSONResponse struct {
+	Body    SignalReceipt
+	Headers SignalInstance201ResponseHeaders
+}
+
+func (response SignalInstance201JSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.OrbitReplayed != nil {
+		w.Header().Set("Orbit-Replayed", fmt.Sprint(*response.Headers.OrbitReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance400ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance401ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance403ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance404ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance409ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance413ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance415ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance422ApplicationProblemPlusJSONResponse struct {
+	UnprocessableApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance422ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(422)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance429ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance500ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SignalInstance503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SignalInstance503ApplicationProblemPlusJSONResponse) VisitSignalInstanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListInstanceStepsRequestObject struct {
 	InstanceId InstanceIdParam `json:"instance_id"`
 	Params     ListInstanceStepsParams
@@ -9636,6 +10360,147 @@ type ListInstanceSteps503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListInstanceSteps503ApplicationProblemPlusJSONResponse) VisitListInstanceStepsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceWaitsRequestObject struct {
+	InstanceId InstanceIdParam `json:"instance_id"`
+	Params     ListInstanceWaitsParams
+}
+
+type ListInstanceWaitsResponseObject interface {
+	VisitListInstanceWaitsResponse(w http.ResponseWriter) error
+}
+
+type ListInstanceWaits200JSONResponse WaitList
+
+func (response ListInstanceWaits200JSONResponse) VisitListInstanceWaitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceWaits400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceWaits400ApplicationProblemPlusJSONResponse) VisitListInstanceWaitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceWaits401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceWaits401ApplicationProblemPlusJSONResponse) VisitListInstanceWaitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceWaits403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceWaits403ApplicationProblemPlusJSONResponse) VisitListInstanceWaitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceWaits404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceWaits404ApplicationProblemPlusJSONResponse) VisitListInstanceWaitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceWaits429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceWaits429ApplicationProblemPlusJSONResponse) VisitListInstanceWaitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceWaits500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceWaits500ApplicationProblemPlusJSONResponse) VisitListInstanceWaitsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListInstanceWaits503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListInstanceWaits503ApplicationProblemPlusJSONResponse) VisitListInstanceWaitsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -17203,9 +18068,18 @@ type StrictServerInterface interface {
 	// ListInstanceHistory List revisions
 	// (GET /v1/instances/{instance_id}/history)
 	ListInstanceHistory(ctx context.Context, request ListInstanceHistoryRequestObject) (ListInstanceHistoryResponseObject, error)
+	// ListInstanceSignals List signals
+	// (GET /v1/instances/{instance_id}/signals)
+	ListInstanceSignals(ctx context.Context, request ListInstanceSignalsRequestObject) (ListInstanceSignalsResponseObject, error)
+	// SignalInstance Send a signal
+	// (POST /v1/instances/{instance_id}/signals)
+	SignalInstance(ctx context.Context, request SignalInstanceRequestObject) (SignalInstanceResponseObject, error)
 	// ListInstanceSteps List steps
 	// (GET /v1/instances/{instance_id}/steps)
 	ListInstanceSteps(ctx context.Context, request ListInstanceStepsRequestObject) (ListInstanceStepsResponseObject, error)
+	// ListInstanceWaits List waits
+	// (GET /v1/instances/{instance_id}/waits)
+	ListInstanceWaits(ctx context.Context, request ListInstanceWaitsRequestObject) (ListInstanceWaitsResponseObject, error)
 	// RenewLeases Renew leases
 	// (POST /v1/lease-renewals)
 	RenewLeases(ctx context.Context, request RenewLeasesRequestObject) (RenewLeasesResponseObject, error)
@@ -18033,6 +18907,81 @@ func (sh *strictHandler) ListInstanceHistory(ctx echo.Context, instanceId Instan
 	return nil
 }
 
+// ListInstanceSignals operation middleware
+func (sh *strictHandler) ListInstanceSignals(ctx echo.Context, instanceId InstanceIdParam, params ListInstanceSignalsParams) error {
+	var request ListInstanceSignalsRequestObject
+
+	request.InstanceId = instanceId
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListInstanceSignals(ctx.Request().Context(), request.(ListInstanceSignalsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListInstanceSignals")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListInstanceSignalsResponseObject); ok {
+		return validResponse.VisitListInstanceSignalsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SignalInstance operation middleware
+func (sh *strictHandler) SignalInstance(ctx echo.Context, instanceId InstanceIdParam, params SignalInstanceParams) error {
+	var request SignalInstanceRequestObject
+
+	request.InstanceId = instanceId
+	request.Params = params
+
+	var body SignalInstanceJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SignalInstance(ctx.Request().Context(), request.(SignalInstanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignalInstance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SignalInstanceResponseObject); ok {
+		return validResponse.VisitSignalInstanceResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListInstanceSteps operation middleware
 func (sh *strictHandler) ListInstanceSteps(ctx echo.Context, instanceId InstanceIdParam, params ListInstanceStepsParams) error {
 	var request ListInstanceStepsRequestObject
@@ -18053,6 +19002,32 @@ func (sh *strictHandler) ListInstanceSteps(ctx echo.Context, instanceId Instance
 		return err
 	} else if validResponse, ok := response.(ListInstanceStepsResponseObject); ok {
 		return validResponse.VisitListInstanceStepsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListInstanceWaits operation middleware
+func (sh *strictHandler) ListInstanceWaits(ctx echo.Context, instanceId InstanceIdParam, params ListInstanceWaitsParams) error {
+	var request ListInstanceWaitsRequestObject
+
+	request.InstanceId = instanceId
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListInstanceWaits(ctx.Request().Context(), request.(ListInstanceWaitsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListInstanceWaits")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListInstanceWaitsResponseObject); ok {
+		return validResponse.VisitListInstanceWaitsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
