@@ -26,7 +26,7 @@ func TestT14SignalsThroughTheSurface(t *testing.T) {
 	var started httpapi.InstanceReceipt
 	n.post("/v1/instances", `{"start_key":"s","definition":"approval","input":null}`).is(201).into(&started)
 	instance := "/v1/instances/" + started.InstanceId
-	send := func(key, body string) answer { 
+	send := func(key, body string) answer {
 		return n.do(call{method: "POST", path: instance + "/signals", body: body, header: map[string]string{"Idempotency-Key": key}})
 	}
 
