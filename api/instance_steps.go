@@ -46,13 +46,22 @@ func (s *Server) ListInstanceSteps(ctx context.Context, r httpapi.ListInstanceSt
 	return out, nil
 }
 
-// stepTasks maps activations to the tasks they made.
+// stepTasks maps activations to the tasks they made; of a POLL, to the task of its last round.
 func (s *Server) stepTasks(ctx context.Context, instance db.Instance) (map[string][]byte, error) {
 	rows, err := s.q().ListActivations(ctx, db.ListActivationsParams{NamespaceID: instance.NamespaceID, InstanceID: instance.InstanceID, Limit: activationsMax})
 	out := make(map[string][]byte, len(rows))
 	for _, row := range rows {
 		if len(row.TaskID) > 0 {
 			out[string(row.ActivationID)] = row.TaskID
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	polls, err := s.q().ListPolls(ctx, db.ListPollsParams{NamespaceID: instance.NamespaceID, InstanceID: instance.InstanceID, ActivationID: []byte{}, Limit: activationsMax})
+	for _, row := range polls {
+		if len(row.LastTaskID) > 0 {
+			out[string(row.ActivationID)] = row.LastTaskID
 		}
 	}
 	return out, err

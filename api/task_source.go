@@ -71,7 +71,11 @@ func (s *Server) workflowSource(ctx context.Context, task db.Task, out *httpapi.
 	if err != nil {
 		return dangling(err, "an activation")
 	}
-	if instance.ApplicationID != auth.CallerOf(ctx).Application || !bytes.Equal(activation.TaskID, task.TaskID) {
+	owns, err := s.owns(ctx, ns, activation, task.TaskID)
+	if err != nil {
+		return err
+	}
+	if instance.ApplicationID != auth.CallerOf(ctx).Application || !owns {
 		return broken("the activation belongs to another task")
 	}
 	step, err := s.step(ctx, ns, task.GateID, activation.StepNo)
@@ -82,6 +86,18 @@ func (s *Server) workflowSource(ctx context.Context, task db.Task, out *httpapi.
 	out.Version, out.Step = pointer(int32(instance.Version)), pointer(string(step.Name))
 	out.ActivationId, out.ActivationNo = pointer(engine.ID(activation.ActivationID).Text(prefixActivation)), pointer(int32(activation.ActivationNo))
 	return nil
+}
+
+// owns reports whether a task is its activation's: the one it made, or one of its rounds.
+func (s *Server) owns(ctx context.Context, ns uint64, activation db.Activation, task []byte) (bool, error) {
+	if len(activation.TaskID) > 0 {
+		return bytes.Equal(activation.TaskID, task), nil
+	}
+	round, err := s.q().GetRound(ctx, db.GetRoundParams{NamespaceID: ns, TaskID: task})
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return bytes.Equal(round.ActivationID, activation.ActivationID), err
 }
 
 // step reads one step by number; 0 is the root and never the source of a task.

@@ -97,7 +97,11 @@ type StepWait struct {
 	Signal       string     `json:"signal"`
 	Version      string     `json:"signal_version"`
 	Correlation  string     `json:"correlation"`
-	SignalID     string     `json:"signal_id"` // the signal that was applied
+	SignalID     string     `json:"signal_id"`    // the signal that was applied
+	PollState    string     `json:"poll_state"`   // POLL only: ASKING, WAITING or SETTLED
+	UsedRounds   int        `json:"used_rounds"`  // POLL only
+	NextPollAt   *time.Time `json:"next_poll_at"` // POLL only: when the next round begins
+	TaskID       string     `json:"task_id"`      // POLL only: the task of the last round
 }
 
 // Waits walks what the steps wait for, in order of activation (scope workflows:read).

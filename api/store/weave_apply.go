@@ -20,7 +20,7 @@ func ApplyWeave(ctx context.Context, t *tx.Tx, w *weave.World, c *weave.Changes)
 	a.gather()
 	for _, write := range []func() error{
 		a.receipts, a.counters, a.newInstances, a.instances, a.history, a.newGates, a.gates, a.newSteps, a.steps,
-		a.activations, a.waits, a.sent, a.inbox, a.checkpoints, a.goneCheckpoints, a.tasks, a.events, a.writeAudits,
+		a.activations, a.waits, a.sent, a.pollStates, a.pollRounds, a.inbox, a.checkpoints, a.goneCheckpoints, a.tasks, a.events, a.writeAudits,
 	} {
 		if err := write(); err != nil {
 			return err
@@ -55,6 +55,8 @@ type weaveApply struct {
 	gone        map[uint16][]engine.ID // whose checkpoint of a step goes, by step number
 	waited      []of[weave.Wait]
 	signals     []of[weave.Signal]
+	polled      []of[weave.Poll]
+	rounds      []of[weave.Round]
 	newTasks    []pulse.NewTask
 	openTasks   []pulse.Task
 	auditWrites []pulse.AuditWrite
@@ -90,6 +92,8 @@ func (a *weaveApply) gather() {
 		a.auditWrites = append(a.auditWrites, d.Audits...)
 		gatherOf(&a.waited, id, d.Waits)
 		gatherOf(&a.signals, id, d.Signals)
+		gatherOf(&a.polled, id, d.Polls)
+		gatherOf(&a.rounds, id, d.Rounds)
 		a.gate(d)
 		for _, c := range append(d.Clocks, d.Checkpoint) {
 			a.checkpoint(id, c)

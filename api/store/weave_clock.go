@@ -13,7 +13,7 @@ import (
 // nothing for it. cut says that the inbox held more than was read.
 func (l *weaveLoad) clocks(place tx.AfterGates, cut bool) error {
 	graphs := map[engine.ID]*weave.Graph{}
-	var waiting, receivers [][]byte
+	var waiting, receivers, asking [][]byte
 	for _, g := range l.w.Graphs {
 		g.Cut = cut
 		graphs[g.Instance.ID] = g
@@ -22,6 +22,9 @@ func (l *weaveLoad) clocks(place tx.AfterGates, cut bool) error {
 		}
 		if g.Version.Uses(definition.KindSignal, definition.KindPoll) {
 			receivers = append(receivers, g.Instance.ID[:])
+		}
+		if g.Version.Uses(definition.KindPoll) {
+			asking = append(asking, g.Instance.ID[:])
 		}
 	}
 	waits, err := place.LockWaits(l.ctx, waiting)
@@ -32,7 +35,10 @@ func (l *weaveLoad) clocks(place tx.AfterGates, cut bool) error {
 	if err != nil {
 		return err
 	}
-	return l.signals(place, graphs, receivers)
+	if err := l.signals(place, graphs, receivers); err != nil {
+		return err
+	}
+	return l.polls(place, graphs, asking)
 }
 
 func waitOf(r *db.StepWait) weave.Wait {

@@ -21,3 +21,19 @@ func (g AfterGates) LockSignals(ctx context.Context, instances [][]byte) ([]db.W
 	}
 	return g.q.LockSignals(ctx, db.LockSignalsParams{NamespaceID: g.namespace, InstanceIds: instances})
 }
+
+// LockPolls locks what POLL steps keep between their rounds.
+func (g AfterGates) LockPolls(ctx context.Context, instances [][]byte) ([]db.WeavePoll, error) {
+	if err := g.descend(RungStep); err != nil || len(instances) == 0 {
+		return nil, err
+	}
+	return g.q.LockPolls(ctx, db.LockPollsParams{NamespaceID: g.namespace, InstanceIds: instances})
+}
+
+// LockRounds locks rounds by their tasks.
+func (g AfterGates) LockRounds(ctx context.Context, tasks [][]byte) ([]db.WeavePollRound, error) {
+	if err := g.descend(RungStep); err != nil || len(tasks) == 0 {
+		return nil, err
+	}
+	return g.q.LockRounds(ctx, db.LockRoundsParams{NamespaceID: g.namespace, TaskIds: tasks})
+}

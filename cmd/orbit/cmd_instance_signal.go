@@ -92,12 +92,16 @@ func instanceWaits(s *cli.Settings) *cobra.Command {
 	cmd.RunE = s.Online(func(ctx context.Context, on *cli.Session, args []string) error {
 		return cli.List(ctx, on, &f, func(ctx context.Context, cursor *string, limit *int32) (*http.Response, error) {
 			return on.API.ListInstanceWaits(ctx, args[0], &client.ListInstanceWaitsParams{Cursor: cursor, Limit: limit})
-		}, []string{"step", "kind", "state", "started", "deadline", "settled", "signal", "correlation"}, func(w client.Wait) []string {
+		}, []string{"step", "kind", "state", "started", "deadline", "settled", "signal", "correlation", "rounds", "next round"}, func(w client.Wait) []string {
 			signal := render.TextOf(w.Signal)
 			if w.SignalVersion != nil {
 				signal += "@" + *w.SignalVersion
 			}
-			return []string{w.Step, string(w.Kind), string(w.State), render.Time(w.StartedAt), render.Time(w.DeadlineAt), render.TimeOf(w.SettledAt), signal, render.Brief(render.TextOf(w.Correlation), 40)}
+			rounds := ""
+			if w.UsedRounds != nil {
+				rounds = render.Int(*w.UsedRounds)
+			}
+			return []string{w.Step, string(w.Kind), string(w.State), render.Time(w.StartedAt), render.Time(w.DeadlineAt), render.TimeOf(w.SettledAt), signal, render.Brief(render.TextOf(w.Correlation), 40), rounds, render.TimeOf(w.NextPollAt)}
 		})
 	})
 	return cmd

@@ -94,7 +94,7 @@ func (p *planner) classify(r *Result) Class {
 		return SnapshotBroken
 	case !known || int(a.Step) >= len(p.steps) || a.Step == RootStep:
 		return ActivationUnknown
-	case a.Task != r.Task:
+	case a.Task != r.Task && p.rounds.rows[r.Task].Activation != a.ID:
 		return TaskMismatch
 	case !r.TaskState.Terminal() && r.TaskState != pulse.PublicReview:
 		return StateInvalid
@@ -154,5 +154,5 @@ func (p *planner) contradict(reason string) {
 
 // contradicted reports whether facts contradict each other and nobody has decided about it.
 func (p *planner) contradicted() bool {
-	return p.now.Reason == reasonQuarantined || p.now.Reason == reasonCheckpoint || p.now.Reason == reasonWait || p.now.Reason == reasonSignal
+	return p.now.Reason == reasonQuarantined || p.now.Reason == reasonCheckpoint || p.now.Reason == reasonWait || p.now.Reason == reasonSignal || p.now.Reason == reasonPoll
 }

@@ -39,9 +39,17 @@ func storyBegin(t *testing.T, d *datadriven.TestData, into **sim) string {
 
 const taskRest = `"handler":"h","handler_version":"1","queue":"work","input_contract":null,"output_contract":null,"policy":"p","business_key":null,"resource_key":null`
 
+// pollTask is the task of a POLL; it reads the input.
+const pollTask = `"input":{"job":"${input.job}"},` + taskRest
+
 // clockText is a definition around nodes. TASK stands for the fields every task has.
 func clockText(nodes []string, onFailure string, deadline time.Duration) string {
 	body := strings.ReplaceAll(strings.ReplaceAll(strings.Join(nodes, ",\n"), `"TASK..."`, `"kind":"TASK",`+taskRest), `"SIGNAL..."`, `"kind":"SIGNAL","signal":"s","signal_version":"1","content_contract":"state"`)
+	body = strings.ReplaceAll(body, `"POLL..."`, `"kind":"POLL","task":{`+strings.Replace(pollTask, `"output_contract":null`, `"output_contract":"state"`, 1)+`},
+		"classify":{"value":"${result.state}","pending":["QUEUED","RUNNING"],"done":["DONE"],"failed":["FAILED"],"review":["STUCK"]},
+		"output":{"n":"${result.n ?? 0}"},"output_contract":null`)
+	body = strings.ReplaceAll(body, `"FINAL..."`, `"final_signal":{"signal":"s","signal_version":"1","content_contract":"state","correlation":"c",
+		"classify":{"value":"${signal.state}","done":["DONE"],"failed":["FAILED"],"review":["STUCK"]},"output":{"n":"${signal.n ?? 0}"}}`)
 	return fmt.Sprintf(`{"schema_version":1,"definition":"story","version":1,"input_contract":null,"output_contract":null,"deadline_ms":%d,"on_failure":%q,
 		"contracts":{"state":{"type":"object","required":["state"],"properties":{"state":{"type":"string"},"n":{"type":"number"}}}},
 		"policies":{"p":{"priority":5,"deadline_ms":600000,"attempt_timeout_ms":30000,"lost":"REVIEW",
@@ -60,6 +68,8 @@ func (s *sim) tellClock(t *testing.T, d *datadriven.TestData) string {
 		return s.tellSignal(t, d)
 	case "alter":
 		s.graph.Signals[0].Sealed = false
+	case "review":
+		s.graph.Instance.State, s.graph.Instance.Reason, s.graph.GateOpen = InstanceReview, "because", false
 	case "stop":
 		s.graph.Instance.State, s.graph.Instance.Stop, s.graph.Instance.StopRequestedAt = InstanceCancelling, StopCancel, s.graph.Now
 		s.graph.GateOpen = false
@@ -181,6 +191,17 @@ func describeClock(d *Decision) string {
 		if c.Kind == CheckpointDelete {
 			fmt.Fprintf(&b, "clock of step %d gone\n", c.Row.Step)
 		}
+	}
+	for i := range d.Polls {
+		q := &d.Polls[i]
+		fmt.Fprintf(&b, "poll %s round %d", q.State, q.UsedRounds)
+		if !q.NextAt.IsZero() {
+			fmt.Fprintf(&b, " next %s", q.NextAt.Sub(epoch))
+		}
+		b.WriteString("\n")
+	}
+	for i := range d.Rounds {
+		fmt.Fprintf(&b, "round %d %s deadline %s\n", d.Rounds[i].No, d.Rounds[i].State, d.Rounds[i].DeadlineAt.Sub(epoch))
 	}
 	return b.String()
 }

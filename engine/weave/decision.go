@@ -23,6 +23,8 @@ type Decision struct {
 	DueAt       time.Time          // the earliest of the step's clocks; zero: none runs
 	Waits       []Wait             // changed or new rows, whole
 	Signals     []Signal           // accepted or ended now, whole
+	Polls       []Poll             // changed or new rows, whole
+	Rounds      []Round            // changed or new rows, whole
 	History     []History
 	Audits      []pulse.AuditWrite
 	More        bool            // the budget is used up; plan again

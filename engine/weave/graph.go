@@ -103,6 +103,9 @@ type Graph struct {
 	Signals     []Signal // pending
 	SignalCount int      // of the whole history, when a signal is to be accepted
 	Accepted    []Signal // in this transaction
+	Polls       []Poll
+	Rounds      []Round           // the last one of each poll, and those of pending results
+	RoundCounts map[engine.ID]int // of activations whose next round may begin
 }
 
 func (g *Graph) checkpoint(step uint16) *Checkpoint {

@@ -14,7 +14,7 @@ type behaviour interface {
 
 // kinds holds the kinds this release can run.
 var kinds = map[definition.Kind]behaviour{
-	definition.KindTask: task{}, definition.KindTimer: timer{}, definition.KindSignal: signal{},
+	definition.KindTask: task{}, definition.KindTimer: timer{}, definition.KindSignal: signal{}, definition.KindPoll: poll{},
 }
 
 // kindNumbers are the numbers of step.kind. 0 is the root.

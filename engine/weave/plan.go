@@ -45,6 +45,8 @@ type planner struct {
 	withheld  *engine.Refusal
 	waits     tracked[Wait]
 	signals   tracked[Signal]
+	polls     tracked[Poll]
+	rounds    tracked[Round]
 	puts      []func() // how to undo what was put into tracked tables
 	unsound   map[int]bool
 	round
@@ -79,7 +81,8 @@ func newPlanner(g *Graph, usage *pulse.Usage, ids func() engine.ID, budget int) 
 		g: g, def: g.Version.Definition, usage: usage, ids: ids,
 		steps: slices.Clone(g.Steps), touched: make([]bool, len(g.Steps)),
 		round: round{now: g.Instance, left: budget}, outputs: map[string]exact.Value{},
-		waits: track(g.Waits, waitID), signals: track(g.Signals, signalID), unsound: map[int]bool{},
+		waits: track(g.Waits, waitID), signals: track(g.Signals, signalID),
+		polls: track(g.Polls, pollID), rounds: track(g.Rounds, roundID), unsound: map[int]bool{},
 		instance: expr.InstanceValue(g.Instance.ID.Text("inst"), textOrNil(g.Instance.BusinessKey)),
 	}
 	for i := range g.Accepted {

@@ -29,8 +29,9 @@ func (p *planner) seal() Decision {
 	}
 	before := &p.g.Instance
 	d.Waits, d.Signals = p.waits.changed(), p.signals.changed()
+	d.Polls, d.Rounds = p.polls.changed(), p.rounds.changed()
 	d.Rewritten = d.Instance.State != before.State || d.Instance.Reason != before.Reason || d.Instance.Stop != before.Stop
-	d.Advanced = d.Rewritten || len(d.Confirmed)+len(d.Steps)+len(d.Waits)+len(d.Signals) > 0
+	d.Advanced = d.Rewritten || len(d.Confirmed)+len(d.Steps)+len(d.Waits)+len(d.Signals)+len(d.Polls) > 0
 	d.Checkpoint = p.checkpoint()
 	d.Clocks, d.DueAt = p.clockCheckpoints()
 	if d.Instance.State.Terminal() && !before.State.Terminal() {
@@ -90,6 +91,10 @@ func (p *planner) historyKind(d *Decision) string {
 		}
 	}
 	switch {
+	case len(d.Polls) > 0 && len(d.Confirmed) > 0:
+		return "poll_answered"
+	case len(d.Rounds) > 0:
+		return "poll_round_started"
 	case len(d.Confirmed) > 0:
 		return "late_result"
 	case len(d.Signals) > 0:
@@ -115,6 +120,7 @@ type historyDetail struct {
 	Trouble *historyTrouble `json:"trouble,omitempty"`
 	Waits   []historyWait   `json:"waits,omitempty"`
 	Signals []historySignal `json:"signals,omitempty"`
+	Rounds  []historyRound  `json:"rounds,omitempty"`
 	Waiting string          `json:"waiting_for,omitempty"`
 }
 
@@ -150,6 +156,13 @@ type historySignal struct {
 	Classification string `json:"classification,omitempty"`
 }
 
+type historyRound struct {
+	Step  uint16 `json:"step_no"`
+	No    uint16 `json:"round"`
+	Task  string `json:"task_id"`
+	State string `json:"state"`
+}
+
 type historyTrouble struct {
 	Pointer string `json:"pointer"`
 	Offset  int    `json:"offset"`
@@ -170,6 +183,10 @@ func (p *planner) detail(d *Decision) []byte {
 	for i := range d.Waits {
 		w := &d.Waits[i]
 		h.Waits = append(h.Waits, historyWait{w.Step, w.Kind.String(), w.State.String(), pulse.Time(w.DeadlineAt)})
+	}
+	for i := range d.Rounds {
+		r := &d.Rounds[i]
+		h.Rounds = append(h.Rounds, historyRound{p.polls.rows[r.Activation].Step, r.No, r.Task.Text("task"), r.State.String()})
 	}
 	for i := range d.Signals {
 		s := &d.Signals[i]
@@ -200,6 +217,7 @@ type auditDetail struct {
 	Checkpoint     string `json:"checkpoint,omitempty"`
 	Activation     string `json:"activation_id,omitempty"`
 	Signal         string `json:"signal_id,omitempty"`
+	Round          uint16 `json:"round,omitempty"`
 }
 
 // audits writes one record per confirmed result, or one for an advance that no result asked for.
@@ -218,6 +236,11 @@ func (p *planner) audits(d *Decision) []pulse.AuditWrite {
 	for _, s := range d.Signals {
 		if s.State != SignalPending {
 			add("workflow.signal_settled", auditDetail{Signal: s.ID.Text("sig"), Classification: string(s.Class)})
+		}
+	}
+	for _, r := range d.Rounds {
+		if r.State == RoundAsking {
+			add("workflow.poll_round_started", auditDetail{Checkpoint: CheckpointPoll.String(), Activation: r.Activation.Text("act"), Task: r.Task.Text("task"), Round: r.No})
 		}
 	}
 	for _, w := range d.Waits {

@@ -159,6 +159,12 @@ func (s *sim) apply(d *Decision) {
 	}
 	upsert(&g.Waits, d.Waits, waitID)
 	s.keep(d.Signals)
+	upsert(&g.Polls, d.Polls, pollID)
+	upsert(&g.Rounds, d.Rounds, roundID)
+	g.RoundCounts = map[engine.ID]int{}
+	for _, r := range g.Rounds {
+		g.RoundCounts[r.Activation]++
+	}
 	for _, h := range d.History {
 		s.history = append(s.history, fmt.Sprintf("%d %s", h.Revision, h.Kind))
 	}
@@ -178,6 +184,11 @@ func (g *Graph) stepOf(task engine.ID) string {
 			return fmt.Sprintf("%s.%d", g.Steps[a.Step].Name, a.No)
 		}
 	}
+	for _, r := range g.Rounds {
+		if r.Task == task {
+			return fmt.Sprintf("%s.%d round %d", g.Steps[g.Activations[r.Activation].Step].Name, g.Activations[r.Activation].No, r.No)
+		}
+	}
 	return "?"
 }
 
@@ -187,7 +198,13 @@ func (s *sim) task(step string) Activation {
 	if n == nil {
 		s.Fatalf("no step %s", step)
 	}
-	return s.graph.Activations[s.graph.Steps[n.Number].Activation]
+	a := s.graph.Activations[s.graph.Steps[n.Number].Activation]
+	for _, q := range s.graph.Polls {
+		if q.Activation == a.ID {
+			a.Task = q.Last
+		}
+	}
+	return a
 }
 
 // result lets Pulse end the task of a step's current activation, or change its mind about one that was in review.
@@ -234,6 +251,13 @@ func (s *sim) show() string {
 		}
 		if len(step.Output) > 0 {
 			fmt.Fprintf(&b, " %s", step.Output)
+		}
+		b.WriteString("\n")
+	}
+	for _, q := range s.graph.Polls {
+		fmt.Fprintf(&b, "  poll %s round %d", q.State, q.UsedRounds)
+		if q.Overdue {
+			b.WriteString(" overdue")
 		}
 		b.WriteString("\n")
 	}

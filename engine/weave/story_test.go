@@ -129,6 +129,12 @@ func (s *sim) tellResults(t *testing.T, args []datadriven.CmdArg, input string) 
 			r.Activation = s.id()
 		case "other-task":
 			r.Task = s.id()
+		case "old-round":
+			for _, x := range s.graph.Rounds {
+				if x.No == 1 {
+					r.Task = x.Task
+				}
+			}
 		case "old-version":
 			r.Version = 1
 		case "old-activation":

@@ -9,7 +9,12 @@ import (
 
 // value computes a template from the input and the outputs that exist now. Only what the template reads is parsed.
 func (p *planner) value(t *definition.Template) (exact.Value, *Trouble) {
-	scope := expr.Scope{Steps: p.outputs, Instance: p.instance}
+	return p.valueIn(t, expr.Scope{})
+}
+
+// valueIn computes a template that also reads what its scope holds already.
+func (p *planner) valueIn(t *definition.Template, scope expr.Scope) (exact.Value, *Trouble) {
+	scope.Steps, scope.Instance = p.outputs, p.instance
 	for _, ref := range t.Refs() {
 		switch ref.Path.Root {
 		case expr.RootInput:

@@ -803,6 +803,27 @@ func (e TaskState) Valid() bool {
 	}
 }
 
+// Defines values for WaitPollState.
+const (
+	WaitPollStateASKING  WaitPollState = "ASKING"
+	WaitPollStateSETTLED WaitPollState = "SETTLED"
+	WaitPollStateWAITING WaitPollState = "WAITING"
+)
+
+// Valid indicates whether the value is a known member of the WaitPollState enum.
+func (e WaitPollState) Valid() bool {
+	switch e {
+	case WaitPollStateASKING:
+		return true
+	case WaitPollStateSETTLED:
+		return true
+	case WaitPollStateWAITING:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WorkflowFindingSeverity.
 const (
 	ERROR   WorkflowFindingSeverity = "ERROR"
@@ -4595,10 +4616,20 @@ type Wait struct {
 	// Example: 2031-07-01T08:30:00.000000Z
 	DeadlineAt Time `json:"deadline_at"`
 
-	// Kind What it waits for; POLL is a final signal beside its rounds.
+	// Kind What it waits for.
 	//
 	// Example: SIGNAL
 	Kind string `json:"kind"`
+
+	// NextPollAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	NextPollAt *Time `json:"next_poll_at,omitempty"`
+
+	// PollState POLL only: a round is in flight, the next one waits for its time, or nothing follows.
+	//
+	// Example: WAITING
+	PollState *WaitPollState `json:"poll_state,omitempty"`
 
 	// SettledAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
 	//
@@ -4625,7 +4656,7 @@ type Wait struct {
 	// Example: 2031-07-01T08:30:00.000000Z
 	StartedAt Time `json:"started_at"`
 
-	// State CLOSED means that its step ended otherwise.
+	// State CLOSED means that its step ended otherwise. Of a POLL: the wait for its final signal, or its rounds when it has none.
 	//
 	// Example: PENDING
 	State string `json:"state"`
@@ -4634,7 +4665,22 @@ type Wait struct {
 	//
 	// Example: answer
 	Step string `json:"step"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId *TaskId `json:"task_id,omitempty"`
+
+	// UsedRounds POLL only; rounds begun so far.
+	//
+	// Example: 3
+	UsedRounds *int32 `json:"used_rounds,omitempty"`
 }
+
+// WaitPollState POLL only: a round is in flight, the next one waits for its time, or nothing follows.
+//
+// Example: WAITING
+type WaitPollState string
 
 // WaitList A page of waits in order of activation.
 type WaitList struct {

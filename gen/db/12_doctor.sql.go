@@ -27,6 +27,93 @@ func (q *Queries) CountStream(ctx context.Context, namespaceID uint64) (CountStr
 	return i, err
 }
 
+const listDeafWaits = `-- name: ListDeafWaits :many
+SELECT s.instance_id, s.name FROM step s
+LEFT JOIN step_wait w ON w.namespace_id = s.namespace_id AND w.instance_id = s.instance_id AND w.activation_id = s.activation_id
+LEFT JOIN weave_poll q ON q.namespace_id = s.namespace_id AND q.instance_id = s.instance_id AND q.activation_id = s.activation_id
+LEFT JOIN weave_pending_advance p ON p.namespace_id = s.namespace_id AND p.instance_id = s.instance_id AND p.step_no = s.step_no
+JOIN instance i ON i.namespace_id = s.namespace_id AND i.instance_id = s.instance_id
+WHERE s.namespace_id = ? AND s.state = 2 AND p.step_no IS NULL AND (i.reason IS NULL OR i.reason NOT IN ('wait_contradiction', 'poll_contradiction'))
+  AND (q.activation_id IS NULL AND w.state = 1 OR q.state = 2 OR q.state = 1 AND q.overdue = 0 AND q.verdict = 0)
+ORDER BY s.instance_id, s.step_no LIMIT ?
+`
+
+type ListDeafWaitsParams struct {
+	NamespaceID uint64
+	Limit       int32
+}
+
+type ListDeafWaitsRow struct {
+	InstanceID []byte
+	Name       []byte
+}
+
+// Active steps that wait for a time nobody keeps: a wait or a poll is open and has no checkpoint, and it is not the
+// outcome of a task that is awaited.
+// lock: none.
+func (q *Queries) ListDeafWaits(ctx context.Context, arg ListDeafWaitsParams) ([]ListDeafWaitsRow, error) {
+	rows, err := q.db.QueryContext(ctx, listDeafWaits, arg.NamespaceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListDeafWaitsRow
+	for rows.Next() {
+		var i ListDeafWaitsRow
+		if err := rows.Scan(&i.InstanceID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listForgottenSignals = `-- name: ListForgottenSignals :many
+SELECT g.instance_id, g.signal_id FROM weave_signal g JOIN instance i ON i.namespace_id = g.namespace_id AND i.instance_id = g.instance_id
+WHERE g.namespace_id = ? AND g.state = 1 AND i.ended_at IS NOT NULL ORDER BY g.instance_id, g.signal_id LIMIT ?
+`
+
+type ListForgottenSignalsParams struct {
+	NamespaceID uint64
+	Limit       int32
+}
+
+type ListForgottenSignalsRow struct {
+	InstanceID []byte
+	SignalID   []byte
+}
+
+// Signals that still wait although their instance has ended.
+// lock: none.
+func (q *Queries) ListForgottenSignals(ctx context.Context, arg ListForgottenSignalsParams) ([]ListForgottenSignalsRow, error) {
+	rows, err := q.db.QueryContext(ctx, listForgottenSignals, arg.NamespaceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListForgottenSignalsRow
+	for rows.Next() {
+		var i ListForgottenSignalsRow
+		if err := rows.Scan(&i.InstanceID, &i.SignalID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listLeftoverTasks = `-- name: ListLeftoverTasks :many
 SELECT o.task_id, o.state FROM open_task o LEFT JOIN task t ON t.namespace_id = o.namespace_id AND t.task_id = o.task_id
 WHERE o.namespace_id = ? AND (t.task_id IS NULL OR t.state NOT IN (1, 5)) ORDER BY o.task_id LIMIT ?
@@ -96,6 +183,58 @@ func (q *Queries) ListOrphanResources(ctx context.Context, arg ListOrphanResourc
 	for rows.Next() {
 		var i ListOrphanResourcesRow
 		if err := rows.Scan(&i.ResourceKey, &i.TaskID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listPollDrift = `-- name: ListPollDrift :many
+SELECT q.instance_id, q.activation_id, q.used_rounds, CAST(COUNT(r.task_id) AS SIGNED) AS rounds, CAST(COALESCE(MAX(r.round_no), 0) AS SIGNED) AS last_round FROM weave_poll q
+LEFT JOIN weave_poll_round r ON r.namespace_id = q.namespace_id AND r.instance_id = q.instance_id AND r.activation_id = q.activation_id
+WHERE q.namespace_id = ? GROUP BY q.instance_id, q.activation_id, q.used_rounds
+HAVING COUNT(r.task_id) <> q.used_rounds OR COALESCE(MAX(r.round_no), 0) <> q.used_rounds
+ORDER BY q.instance_id, q.activation_id LIMIT ?
+`
+
+type ListPollDriftParams struct {
+	NamespaceID uint64
+	Limit       int32
+}
+
+type ListPollDriftRow struct {
+	InstanceID   []byte
+	ActivationID []byte
+	UsedRounds   uint16
+	Rounds       int64
+	LastRound    int64
+}
+
+// Polls whose rounds have a gap or are not as many as were used.
+// lock: none.
+func (q *Queries) ListPollDrift(ctx context.Context, arg ListPollDriftParams) ([]ListPollDriftRow, error) {
+	rows, err := q.db.QueryContext(ctx, listPollDrift, arg.NamespaceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListPollDriftRow
+	for rows.Next() {
+		var i ListPollDriftRow
+		if err := rows.Scan(
+			&i.InstanceID,
+			&i.ActivationID,
+			&i.UsedRounds,
+			&i.Rounds,
+			&i.LastRound,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -239,6 +378,8 @@ WHERE i.namespace_id = ? AND i.state IN (1, 6)
   AND NOT EXISTS (SELECT 1 FROM step s JOIN activation a ON a.namespace_id = s.namespace_id AND a.instance_id = s.instance_id AND a.activation_id = s.activation_id
                   JOIN open_task o ON o.namespace_id = a.namespace_id AND o.task_id = a.task_id
                   WHERE s.namespace_id = i.namespace_id AND s.instance_id = i.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM weave_poll q JOIN open_task u ON u.namespace_id = q.namespace_id AND u.task_id = q.current_task_id
+                  WHERE q.namespace_id = i.namespace_id AND q.instance_id = i.instance_id)
   AND NOT EXISTS (SELECT 1 FROM weave_inbox b WHERE b.namespace_id = i.namespace_id AND b.instance_id = i.instance_id AND b.state = 1)
   AND NOT EXISTS (SELECT 1 FROM weave_pending_advance p WHERE p.namespace_id = i.namespace_id AND p.instance_id = i.instance_id)
 ORDER BY i.instance_id LIMIT ?

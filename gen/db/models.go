@@ -945,6 +945,70 @@ type WeavePendingAdvance struct {
 	DueAt time.Time
 }
 
+// 有界查询状态：一次激活的轮次预算、时钟与首轮冻结的请求内容
+type WeavePoll struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 所属实例编号
+	InstanceID []byte
+	// 所属激活编号
+	ActivationID []byte
+	// 所属步骤序号
+	StepNo uint16
+	// 1当前轮次在途，2等待下一轮，3已结清
+	State uint8
+	// 从首次激活起已用的业务轮次；请求重试不增加，满额与暂停不消耗
+	UsedRounds uint16
+	// 在途轮次的任务编号；空值表示没有在途请求
+	CurrentTaskID []byte
+	// 最后一轮的任务编号；空值表示尚未提问
+	LastTaskID []byte
+	// 首次激活时刻，数据库时钟UTC微秒；查询总截止以它起算
+	StartedAt time.Time
+	// 查询绝对截止UTC微秒，恒等于min(started_at + deadline_ms, 实例截止)，暂停与恢复均不延长
+	DeadlineAt time.Time
+	// 下一轮时刻UTC微秒：上一轮权威结果发生时刻加固定间隔，受查询截止限制；空值表示没有等待
+	NextPollAt *time.Time
+	// 结清时刻UTC微秒；空值表示尚未结清
+	SettledAt *time.Time
+	// 1表示总截止到达时仍有在途请求且已转核查；0为正常
+	Overdue uint8
+	// 最终信号的裁决：0无，2完成，3失败，4核查；在途请求结清前先行保存
+	Verdict uint8
+	// 最终信号裁决的稳定原因码；空值表示没有
+	Reason []byte
+	// 首轮解析出的业务键，后续各轮原样复用；空值表示没有
+	BusinessKey []byte
+	// 首轮解析出的资源互斥键，后续各轮原样复用；空值表示没有
+	ResourceKey []byte
+	// 首轮解析出的精确输入JSON字节，后续各轮原样复用，不再求值
+	Input []byte
+	// 最终信号映射出的输出JSON字节；空值表示没有
+	Output []byte
+}
+
+// 查询轮次：每个业务轮次一行，唯一约束保证同一轮不会创建两次
+type WeavePollRound struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 本轮任务编号；一轮一个任务，请求重试在任务内部进行
+	TaskID []byte
+	// 所属实例编号
+	InstanceID []byte
+	// 所属激活编号
+	ActivationID []byte
+	// 业务轮次，从1起连续
+	RoundNo uint16
+	// 1在途，2已答复待处理（POLL_PENDING，唯一可开启下一轮的状态），3完成，4业务失败，5待核查，6已取消
+	State uint8
+	// 创建时刻，数据库时钟UTC微秒
+	CreatedAt time.Time
+	// 本轮任务的绝对截止UTC微秒，不晚于查询截止与实例截止
+	DeadlineAt time.Time
+	// 权威结果发生时刻UTC微秒；空值表示在途
+	SettledAt *time.Time
+}
+
 // 流程信号：先存储后应答；早到、重复、迟到均保留并给出分类，从不丢失
 type WeaveSignal struct {
 	// 所属命名空间编号

@@ -60,9 +60,39 @@ WHERE i.namespace_id = ? AND i.state IN (1, 6)
   AND NOT EXISTS (SELECT 1 FROM step s JOIN activation a ON a.namespace_id = s.namespace_id AND a.instance_id = s.instance_id AND a.activation_id = s.activation_id
                   JOIN open_task o ON o.namespace_id = a.namespace_id AND o.task_id = a.task_id
                   WHERE s.namespace_id = i.namespace_id AND s.instance_id = i.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM weave_poll q JOIN open_task u ON u.namespace_id = q.namespace_id AND u.task_id = q.current_task_id
+                  WHERE q.namespace_id = i.namespace_id AND q.instance_id = i.instance_id)
   AND NOT EXISTS (SELECT 1 FROM weave_inbox b WHERE b.namespace_id = i.namespace_id AND b.instance_id = i.instance_id AND b.state = 1)
   AND NOT EXISTS (SELECT 1 FROM weave_pending_advance p WHERE p.namespace_id = i.namespace_id AND p.instance_id = i.instance_id)
 ORDER BY i.instance_id LIMIT ?;
+
+-- Active steps that wait for a time nobody keeps: a wait or a poll is open and has no checkpoint, and it is not the
+-- outcome of a task that is awaited.
+-- lock: none.
+-- name: ListDeafWaits :many
+SELECT s.instance_id, s.name FROM step s
+LEFT JOIN step_wait w ON w.namespace_id = s.namespace_id AND w.instance_id = s.instance_id AND w.activation_id = s.activation_id
+LEFT JOIN weave_poll q ON q.namespace_id = s.namespace_id AND q.instance_id = s.instance_id AND q.activation_id = s.activation_id
+LEFT JOIN weave_pending_advance p ON p.namespace_id = s.namespace_id AND p.instance_id = s.instance_id AND p.step_no = s.step_no
+JOIN instance i ON i.namespace_id = s.namespace_id AND i.instance_id = s.instance_id
+WHERE s.namespace_id = ? AND s.state = 2 AND p.step_no IS NULL AND (i.reason IS NULL OR i.reason NOT IN ('wait_contradiction', 'poll_contradiction'))
+  AND (q.activation_id IS NULL AND w.state = 1 OR q.state = 2 OR q.state = 1 AND q.overdue = 0 AND q.verdict = 0)
+ORDER BY s.instance_id, s.step_no LIMIT ?;
+
+-- Polls whose rounds have a gap or are not as many as were used.
+-- lock: none.
+-- name: ListPollDrift :many
+SELECT q.instance_id, q.activation_id, q.used_rounds, CAST(COUNT(r.task_id) AS SIGNED) AS rounds, CAST(COALESCE(MAX(r.round_no), 0) AS SIGNED) AS last_round FROM weave_poll q
+LEFT JOIN weave_poll_round r ON r.namespace_id = q.namespace_id AND r.instance_id = q.instance_id AND r.activation_id = q.activation_id
+WHERE q.namespace_id = ? GROUP BY q.instance_id, q.activation_id, q.used_rounds
+HAVING COUNT(r.task_id) <> q.used_rounds OR COALESCE(MAX(r.round_no), 0) <> q.used_rounds
+ORDER BY q.instance_id, q.activation_id LIMIT ?;
+
+-- Signals that still wait although their instance has ended.
+-- lock: none.
+-- name: ListForgottenSignals :many
+SELECT g.instance_id, g.signal_id FROM weave_signal g JOIN instance i ON i.namespace_id = g.namespace_id AND i.instance_id = g.instance_id
+WHERE g.namespace_id = ? AND g.state = 1 AND i.ended_at IS NOT NULL ORDER BY g.instance_id, g.signal_id LIMIT ?;
 
 -- Tasks that are open in one table and not in the other.
 -- lock: none.
