@@ -7,6 +7,8 @@
 //	w3   10 tasks a second: submit call, submit to handler start, submit to result seen
 //	w4   n workflows of three tasks in a row, 32 starters; ends when the store shows none left
 //	w4lat  the same, one at a time: start call to result
+//	w6   n workflows of one timer, due one after the other within 10 s: how late each ended, by the database's clock
+//	w6burst  the same, all due at once
 //	front  w2 behind 10,000 tasks of one held resource key, as a ratio to a clean queue
 //
 // Beside the rate stands what an item costs: CPU milliseconds of server, worker and database, rows written, statements
