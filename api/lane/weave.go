@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/pulse"
 	"github.com/orbitrun/orbit/engine/weave"
 )
 
@@ -41,11 +42,12 @@ type StartOutcome struct {
 
 // WeaveResult is what a workflow transaction made.
 type WeaveResult struct {
-	Starts  []StartOutcome
-	Answers []weave.Answer // to the requests
-	Ready   []uint64       // queues with new waiting tasks
-	Again   []engine.ID    // instances whose plan was cut by its budget
-	DueAt   time.Time      // when the first clock of these instances rings; zero: none runs
+	Starts    []StartOutcome
+	Answers   []weave.Answer    // to the requests
+	Ready     []uint64          // queues with new waiting tasks
+	Again     []engine.ID       // instances whose plan was cut by its budget
+	Overtaken []weave.Overtaken // tasks to cancel
+	DueAt     time.Time         // when the first clock of these instances rings; zero: none runs
 }
 
 // runWeave runs one transaction of workflows, if anything waits, and returns how many callers it served.
@@ -74,6 +76,7 @@ func (l *Lane) runWeave() int {
 		l.mark(q)
 	}
 	l.advance(result.Again)
+	l.cancelOvertaken(result.Overtaken)
 	if !result.DueAt.IsZero() {
 		l.set.opt.OnClock(l.namespace, result.DueAt)
 	}
@@ -96,4 +99,20 @@ func (l *Lane) takeWeave() (items []*item, starts []*Start, requests []weave.Req
 		delete(l.pending, id)
 	}
 	return items, starts, requests, instances
+}
+
+// cancelOvertaken has Pulse cancel tasks whose workflow no longer needs them, in one of the lane's next transactions. If
+// it is lost, the checkpoint of the step brings it again.
+func (l *Lane) cancelOvertaken(tasks []weave.Overtaken) {
+	for len(tasks) > 0 {
+		n := min(len(tasks), engine.TransactionItemsMax)
+		it := newItem()
+		for _, t := range tasks[:n] {
+			it.batch.Dues = append(it.batch.Dues, pulse.Due{Kind: pulse.DueOvertaken, Application: t.Application, Queue: t.Queue, Task: t.Task})
+		}
+		if l.enqueue(it) != nil {
+			return
+		}
+		tasks = tasks[n:]
+	}
 }

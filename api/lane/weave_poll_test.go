@@ -321,3 +321,44 @@ func TestFinalSignal(t *testing.T) {
 	}
 	f.exact()
 }
+
+// The overtaken query is cancelled by Pulse: a waiting one ends at once, a running one is asked and keeps its permit
+// until its worker says what became of it.
+func TestFinalSignalCancelsTheQuery(t *testing.T) {
+	f := newFlows(t, true)
+	f.publish(nodes("poll", "REVIEW", time.Hour, pollNode(9, finalSignal), thenTask))
+	send := func(id engine.ID) {
+		out, err := f.Ask(t.Context(), f.ns, f.signal(id, id.Text("s"), `{"state":"DONE","n":1}`))
+		if err != nil || out[0].Refusal != nil {
+			t.Fatal(err, out)
+		}
+	}
+	begun := func(key string) engine.ID {
+		out, err := f.Start(t.Context(), f.ns, []*lane.Start{f.begin(key, "poll")})
+		must(t, err)
+		return out[0].InstanceID
+	}
+	queued := begun("queued")
+	send(queued)
+	within(t, func() bool { return f.steps(queued) == "a SUCCEEDED, b ACTIVE" })
+	f.round(queued, "SETTLED 1, CANCELLED")
+	f.work(pulse.Succeeded, `1`)
+	running := begun("running")
+	got := f.claimNow(1)
+	send(running)
+	asked := func() bool {
+		return f.scalar("SELECT COUNT(*) FROM open_task WHERE task_id = ? AND state = 2 AND cancel_requested_at IS NOT NULL", got[0].Task.ID[:]) == 1
+	}
+	within(t, asked)
+	f.stands(running, weave.InstanceRunning, "", "a ACTIVE, b WAITING")
+	f.Advance(f.ns, []engine.ID{running}) // asks again and changes nothing
+	f.exact()
+	report := f.report(&got[0].Task, pulse.Cancelled)
+	_, _, _, err := f.Complete(t.Context(), f.ns, []pulse.Report{report}, nil)
+	must(t, err)
+	within(t, func() bool { return f.steps(running) == "a SUCCEEDED, b ACTIVE" })
+	if n := f.scalar("SELECT COUNT(*) FROM audit WHERE subject = ? AND action = 'task.cancel_requested'", []byte(got[0].Task.ID.Text("task"))); n != 1 {
+		t.Errorf("%d records of the request", n)
+	}
+	f.exact()
+}

@@ -60,7 +60,7 @@ func (w *Workflows) together(ctx context.Context, namespace uint64, starts []*St
 			return err
 		}
 		outcomes, changes := weave.Decide(world, batch.Starts, store.NewID, engine.PlanChangesMax, batch.Requests...)
-		out = WeaveResult{Starts: startOutcomes(outcomes), Answers: changes.Answers, Ready: changes.Ready, Again: changes.Again, DueAt: changes.DueAt}
+		out = WeaveResult{Starts: startOutcomes(outcomes), Answers: changes.Answers, Overtaken: changes.Overtaken, Ready: changes.Ready, Again: changes.Again, DueAt: changes.DueAt}
 		return store.ApplyWeave(ctx, place.Tx, world, &changes)
 	})
 	return out, err
@@ -86,13 +86,14 @@ func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start
 			one.Answers = []weave.Answer{{Refusal: engine.Refuse("internal", "the request failed; ask again with the same key")}}
 		}
 		out.Answers, out.Ready, out.Again = append(out.Answers, one.Answers...), append(out.Ready, one.Ready...), append(out.Again, one.Again...)
-		out.DueAt = first(out.DueAt, one.DueAt)
+		out.DueAt, out.Overtaken = first(out.DueAt, one.DueAt), append(out.Overtaken, one.Overtaken...)
 	}
 	for _, id := range instances {
 		one, err := w.together(ctx, namespace, nil, []engine.ID{id})
 		switch {
 		case err == nil:
-			out.Ready, out.Again, out.DueAt = append(out.Ready, one.Ready...), append(out.Again, one.Again...), first(out.DueAt, one.DueAt)
+			out.Ready, out.Again = append(out.Ready, one.Ready...), append(out.Again, one.Again...)
+			out.DueAt, out.Overtaken = first(out.DueAt, one.DueAt), append(out.Overtaken, one.Overtaken...)
 		case passing(ctx, err):
 			return out, err
 		default:
@@ -112,7 +113,7 @@ func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start
 			one.Starts = []StartOutcome{{Refusal: engine.Refuse("internal", "the start failed; ask again with the same key")}}
 		}
 		out.Starts, out.Ready, out.Again = append(out.Starts, one.Starts...), append(out.Ready, one.Ready...), append(out.Again, one.Again...)
-		out.DueAt = first(out.DueAt, one.DueAt)
+		out.DueAt, out.Overtaken = first(out.DueAt, one.DueAt), append(out.Overtaken, one.Overtaken...)
 	}
 	slices.Sort(out.Ready)
 	out.Ready = slices.Compact(out.Ready)

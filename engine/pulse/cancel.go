@@ -51,19 +51,24 @@ func (p *planner) cancel(c *Cancel) CancelOutcome {
 	if w == nil || w.gone || w.now.Application != c.Application || w.now.Queue != c.Queue {
 		return p.cancelEnded(c)
 	}
+	return p.stop(w, actor(c.Credential), c.Reason)
+}
+
+// stop cancels an open task for a caller or for its workflow.
+func (p *planner) stop(w *work, who, reason string) CancelOutcome {
 	switch {
 	case w.now.State == Review:
 		return CancelOutcome{TaskState: PublicReview}
 	case w.now.State == Running && w.now.CancelRequestedAt.IsZero():
 		w.now.CancelRequestedAt = p.s.Now
 		p.event(w, EventCancelRequested, w.now.AttemptNo, "")
-		p.auditCancel(c, "task.cancel_requested")
+		p.auditCancel(w, "task.cancel_requested", who, reason)
 		return CancelOutcome{TaskState: PublicRunning, Requested: true}
 	case w.now.State == Running:
 		return CancelOutcome{TaskState: PublicRunning, Requested: true}
 	}
 	p.dismiss(w, verdict{on: OnCancel, kind: EventCancelled, code: "cancelled"})
-	p.auditCancel(c, "task.cancelled")
+	p.auditCancel(w, "task.cancelled", who, reason)
 	return CancelOutcome{TaskState: w.public}
 }
 
@@ -86,10 +91,9 @@ func (p *planner) cancelEnded(c *Cancel) CancelOutcome {
 	return CancelOutcome{TaskState: rules.State}
 }
 
-func (p *planner) auditCancel(c *Cancel, action string) {
+func (p *planner) auditCancel(w *work, action, who, reason string) {
 	p.ch.Audits = append(p.ch.Audits, AuditWrite{
-		Application: c.Application, Actor: actor(c.Credential), Action: action,
-		Subject: c.Task.Text("task"), Reason: c.Reason, Detail: "{}",
+		Application: w.now.Application, Actor: who, Action: action, Subject: w.now.ID.Text("task"), Reason: reason, Detail: "{}",
 	})
 }
 

@@ -28,6 +28,8 @@ func (p *planner) due(w *work, kind DueKind) {
 		w.now.State = Queued
 	case kind == DueExpired && w.now.State.Waiting() && !p.s.Now.Before(w.now.DeadlineAt):
 		p.expire(w)
+	case kind == DueOvertaken:
+		p.stop(w, "system:weave", "overtaken by a final signal")
 	}
 }
 

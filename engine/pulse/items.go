@@ -123,10 +123,11 @@ type DueKind uint8
 
 // Reasons of a Due.
 const (
-	DueLost    DueKind = 1 // its lease and the grace are over
-	DueDelayed DueKind = 2 // its available_at has come
-	DueExpired DueKind = 3 // its deadline has passed while it waited
-	DueKey     DueKind = 4 // nobody holds its resource key, but tasks wait behind it
+	DueLost      DueKind = 1 // its lease and the grace are over
+	DueDelayed   DueKind = 2 // its available_at has come
+	DueExpired   DueKind = 3 // its deadline has passed while it waited
+	DueKey       DueKind = 4 // nobody holds its resource key, but tasks wait behind it
+	DueOvertaken DueKind = 5 // its workflow no longer needs it: it is cancelled as a caller would
 )
 
 // Due is one candidate of a scan; it is judged again under the locks.

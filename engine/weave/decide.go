@@ -115,6 +115,7 @@ type Changes struct {
 	Answers   []Answer    // to the requests, in their order; nothing to write
 	Ready     []uint64    // queues with new waiting tasks, each once
 	Again     []engine.ID // instances whose budget was used up
+	Overtaken []Overtaken // tasks to cancel afterwards
 	DueAt     time.Time   // when the first clock of these instances rings; zero: none runs
 }
 
@@ -157,6 +158,7 @@ func (d *decider) add(dec Decision) {
 	if !dec.DueAt.IsZero() && (d.ch.DueAt.IsZero() || dec.DueAt.Before(d.ch.DueAt)) {
 		d.ch.DueAt = dec.DueAt
 	}
+	d.ch.Overtaken = append(d.ch.Overtaken, dec.Overtaken...)
 	for i := range dec.Tasks {
 		d.ch.Ready = append(d.ch.Ready, dec.Tasks[i].Submission.Queue)
 	}

@@ -27,6 +27,7 @@ type Decision struct {
 	Rounds      []Round            // changed or new rows, whole
 	History     []History
 	Audits      []pulse.AuditWrite
+	Overtaken   []Overtaken     // to be cancelled by Pulse once this is written; nothing to write here
 	More        bool            // the budget is used up; plan again
 	Withheld    *engine.Refusal // the successors of this round did not fit and were all taken back
 	Trouble     *Trouble        // values that could not be computed, for Start
@@ -35,6 +36,12 @@ type Decision struct {
 // Empty reports whether nothing is to be written.
 func (d *Decision) Empty() bool {
 	return !d.Advanced && d.Checkpoint.Kind == CheckpointKeep && len(d.Clocks) == 0
+}
+
+// Overtaken is a task whose answer no longer matters. Its cancel may be lost: every plan asks again.
+type Overtaken struct {
+	Application, Queue uint64
+	Task               engine.ID
 }
 
 // Work is a new task and the version-1 open row it begins with.

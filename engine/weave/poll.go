@@ -110,28 +110,41 @@ func (poll) clock(p *planner, n *definition.Node) {
 
 const reasonPollDeadline = "poll_deadline"
 
-// due is the next round's time while one is awaited, else the deadline; nothing once the deadline was said or a final
-// signal has won, because then only the outcome of the query matters.
+// due is the next round's time while one is awaited, else the deadline; nothing once the deadline was said, because then
+// only the outcome of the query matters.
 func (poll) due(p *planner, n *definition.Node) time.Time {
 	q := p.polls.rows[p.steps[n.Number].Activation]
 	end := q.DeadlineAt.Add(time.Microsecond)
 	switch {
-	case p.unsound[n.Number] || q.State == PollSettled || q.Overdue || q.Verdict != VerdictNone:
+	case p.unsound[n.Number] || q.State == PollSettled:
+		return time.Time{}
+	case q.Verdict != VerdictNone:
+		return p.again(&q, time.Time{}) // the cancel of the overtaken query may have been lost
+	case q.Overdue:
 		return time.Time{}
 	case q.State == PollAsking || p.now.State != InstanceRunning:
 		return end
 	case !p.passed(q.NextAt):
 		return earlier(q.NextAt, end)
 	}
-	// It may not start yet: look again later, and leave a look that is already to come.
-	if have := p.g.checkpoint(q.Step); have != nil && have.DueAt.After(p.g.Now) && have.Activation == q.Activation && !have.DueAt.After(end) {
+	return p.again(&q, end)
+}
+
+// again is when a poll that can do nothing yet is looked at once more, at most at its end. A look that is already to
+// come is left alone.
+func (p *planner) again(q *Poll, end time.Time) time.Time {
+	have := p.g.checkpoint(q.Step)
+	if have != nil && have.DueAt.After(p.g.Now) && have.Activation == q.Activation && !have.DueAt.After(p.g.Now.Add(heldRetry)) && (end.IsZero() || !have.DueAt.After(end)) {
 		return have.DueAt
 	}
-	again := heldRetry
+	retry := p.g.Now.Add(heldRetry)
 	if p.withheld != nil {
-		again = withheldRetry
+		retry = p.g.Now.Add(withheldRetry)
 	}
-	return earlier(p.g.Now.Add(again), end)
+	if end.IsZero() {
+		return retry
+	}
+	return earlier(retry, end)
 }
 
 // halt closes a POLL that waits; one in flight is waited for.

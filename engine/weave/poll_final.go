@@ -44,7 +44,6 @@ func (poll) receive(p *planner, n *definition.Node, s Signal) {
 		return
 	}
 	p.polls.put(p, q.Activation, q)
-	p.stopQuery(q.Current)
 }
 
 // ruleSignal sorts a final signal as the definition says. Its content has been held against its contract already.
@@ -94,5 +93,17 @@ func (p *planner) afterWinner(n *definition.Node, q Poll, r *Result, u *ruling, 
 	}
 }
 
-// stopQuery asks for the end of a query that no longer matters. Its permit stays until its real outcome.
-func (p *planner) stopQuery(engine.ID) {}
+// overtaken lists the queries that a final signal has overtaken and whose outcome is still awaited. They are cancelled
+// by Pulse's ordinary cancel; their permits stay until the real outcome.
+func (p *planner) overtaken() []Overtaken {
+	var out []Overtaken
+	for i := 1; i < len(p.steps); i++ {
+		if s := &p.steps[i]; s.State == StepActive {
+			q := p.polls.rows[s.Activation]
+			if q.Verdict != VerdictNone && !q.Current.Zero() {
+				out = append(out, Overtaken{p.now.Application, p.g.Version.Queues[p.node(s.No).Poll.Task.Queue], q.Current})
+			}
+		}
+	}
+	return out
+}

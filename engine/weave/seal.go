@@ -34,6 +34,7 @@ func (p *planner) seal() Decision {
 	d.Advanced = d.Rewritten || len(d.Confirmed)+len(d.Steps)+len(d.Waits)+len(d.Signals)+len(d.Polls) > 0
 	d.Checkpoint = p.checkpoint()
 	d.Clocks, d.DueAt = p.clockCheckpoints()
+	d.Overtaken = p.overtaken()
 	if d.Instance.State.Terminal() && !before.State.Terminal() {
 		p.usage.CloseInstance(d.Instance.Application)
 	}
