@@ -40,8 +40,18 @@ func newAPI(key string, urls ...string) *api {
 	return a
 }
 
+// keyed is a body that goes with an idempotency key.
+type keyed struct {
+	key  string
+	body any
+}
+
 // once sends one request to one node.
 func (a *api) once(ctx context.Context, method, path string, in any) (int, []byte, error) {
+	key := ""
+	if k, ok := in.(keyed); ok {
+		key, in = k.key, k.body
+	}
 	text, err := json.Marshal(in)
 	if err != nil {
 		return 0, nil, err
@@ -57,6 +67,9 @@ func (a *api) once(ctx context.Context, method, path string, in any) (int, []byt
 		return 0, nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+a.key)
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
 	if in != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -125,6 +138,7 @@ type worker struct {
 	handlers []string
 	work     time.Duration
 	late     atomic.Int64
+	answer   func(c claimed) json.RawMessage // nil: the input
 }
 
 func newWorker(a *api, queue string, handlers ...string) *worker {
@@ -174,7 +188,11 @@ func (w *worker) report(ctx context.Context, c claimed) {
 			Outcome string `json:"outcome"`
 		} `json:"items"`
 	}
-	item := map[string]any{"task_id": c.TaskID, "attempt_no": c.AttemptNo, "token": c.Token, "outcome": "SUCCEEDED", "output": c.Input}
+	output := c.Input
+	if w.answer != nil {
+		output = w.answer(c)
+	}
+	item := map[string]any{"task_id": c.TaskID, "attempt_no": c.AttemptNo, "token": c.Token, "outcome": "SUCCEEDED", "output": output}
 	err := w.api.call(ctx, "POST", "/v1/completions", map[string]any{"worker": "it", "items": []any{item}}, &out)
 	if err == nil && out.Items[0].Outcome == "LATE" {
 		w.late.Add(1)
