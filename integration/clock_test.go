@@ -69,7 +69,9 @@ func (p *proof) signal(id string) {
 func (p *proof) kept(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	var signals struct{ Items []struct{ State, Classification string } }
+	var signals struct {
+		Items []struct{ State, Classification string }
+	}
 	must(p.t, p.api.call(ctx, "GET", "/v1/instances/"+id+"/signals", nil, &signals))
 	if len(signals.Items) != 2 || signals.Items[0].State != "APPLIED" || signals.Items[1].State != "REJECTED" {
 		p.t.Errorf("signals of %s: %+v", id, signals.Items)
