@@ -23,7 +23,7 @@ func (l *Lane) runPulse() int {
 	}
 	began := time.Now()
 	changes, err := l.transact(g)
-	l.set.opt.Observe(Observation{"pulse", len(g.items), l.depth(), len(l.waiting), time.Since(began), err})
+	l.set.opt.Observe(Observation{"pulse", len(g.items), l.depth(), len(l.waiting), time.Since(began), err, nil})
 	if alone(err) && len(g.items) > 1 {
 		l.oneByOne(g)
 		return len(g.items)

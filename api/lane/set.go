@@ -22,6 +22,7 @@ type Observation struct {
 	Waiting int // claims that wait for work
 	Took    time.Duration
 	Err     error
+	Late    []time.Duration // how late the timers of workflows rang in it, by the database's clock
 }
 
 // Options configure the lanes of a node. Zero values mean the defaults.

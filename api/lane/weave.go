@@ -47,6 +47,7 @@ type WeaveResult struct {
 	Ready     []uint64          // queues with new waiting tasks
 	Again     []engine.ID       // instances whose plan was cut by its budget
 	Overtaken []weave.Overtaken // tasks to cancel
+	Late      []time.Duration   // how late timers rang
 	DueAt     time.Time         // when the first clock of these instances rings; zero: none runs
 }
 
@@ -60,7 +61,7 @@ func (l *Lane) runWeave() int {
 	defer cancel()
 	began := time.Now()
 	result, err := l.set.weaver.Run(ctx, l.namespace, starts, instances, requests...)
-	l.set.opt.Observe(Observation{"weave", len(starts) + len(requests) + len(instances), l.depth(), len(l.waiting), time.Since(began), err})
+	l.set.opt.Observe(Observation{"weave", len(starts) + len(requests) + len(instances), l.depth(), len(l.waiting), time.Since(began), err, result.Late})
 	for _, it := range items {
 		it.err = err
 		if err == nil {

@@ -220,3 +220,65 @@ func TestTimerRollsBack(t *testing.T) {
 	f.stands(id, weave.InstanceRunning, "", "a SUCCEEDED, b ACTIVE")
 	f.exact()
 }
+
+// How many instances take part changes no number of statements, for timers, signals and polls alike.
+func TestClockStatementsDoNotGrow(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(nodes("timer", "REVIEW", time.Hour, timerNode("a", time.Minute), thenTask))
+	f.publish(nodes("signal", "REVIEW", time.Hour, signalNode, thenTask))
+	f.publish(nodes("poll", "REVIEW", time.Hour, pollNode(9, finalSignal), thenTask))
+	begin := func(key, definition string, n int) []engine.ID {
+		var starts []*lane.Start
+		for i := range n {
+			starts = append(starts, f.begin(fmt.Sprint(key, n, "-", i), definition))
+		}
+		return f.start(starts...)
+	}
+	last := func() int { return f.counts[len(f.counts)-1] }
+	measure := func(key string, n int) map[string]int {
+		out := map[string]int{}
+		ids := begin("t"+key, "timer", n)
+		out["timer begins"] = last()
+		for _, id := range ids {
+			f.sooner(id, 2*time.Minute)
+		}
+		f.advance(ids...)
+		out["timer rings"] = last()
+		ids = begin("s"+key, "signal", n)
+		var requests []weave.Request
+		for i, id := range ids {
+			requests = append(requests, f.signal(id, fmt.Sprint(key, n, "-", i), `{"state":"x"}`))
+		}
+		f.ask(requests...)
+		out["signal"] = last()
+		for f.work(pulse.Succeeded, `1`) > 0 {
+		}
+		ids = begin("p"+key, "poll", n)
+		out["poll begins"] = last()
+		f.work(pulse.Succeeded, `{"state":"RUNNING"}`)
+		f.advance(ids...)
+		out["poll answered"] = last()
+		for _, id := range ids {
+			f.old(id, 11*time.Second)
+		}
+		f.advance(ids...)
+		out["poll asks again"] = last()
+		for f.work(pulse.Succeeded, `{"state":"DONE"}`) > 0 {
+		}
+		return out
+	}
+	measure("warm", 1) // reads the versions once
+	one, many := measure("one", 1), measure("many", 32)
+	t.Logf("statements: %v", one)
+	for name, got := range one {
+		if many[name] != got {
+			t.Errorf("%s takes %d statements, with 32 instances %d", name, got, many[name])
+		}
+	}
+	for name, most := range map[string]int{"timer begins": 20, "timer rings": 24, "signal": 30, "poll begins": 24, "poll answered": 24, "poll asks again": 28} {
+		if one[name] > most {
+			t.Errorf("%s takes %d statements, at most %d", name, one[name], most)
+		}
+	}
+	f.exact()
+}

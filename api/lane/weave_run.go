@@ -60,7 +60,7 @@ func (w *Workflows) together(ctx context.Context, namespace uint64, starts []*St
 			return err
 		}
 		outcomes, changes := weave.Decide(world, batch.Starts, store.NewID, engine.PlanChangesMax, batch.Requests...)
-		out = WeaveResult{Starts: startOutcomes(outcomes), Answers: changes.Answers, Overtaken: changes.Overtaken, Ready: changes.Ready, Again: changes.Again, DueAt: changes.DueAt}
+		out = WeaveResult{Starts: startOutcomes(outcomes), Answers: changes.Answers, Overtaken: changes.Overtaken, Late: changes.Late, Ready: changes.Ready, Again: changes.Again, DueAt: changes.DueAt}
 		return store.ApplyWeave(ctx, place.Tx, world, &changes)
 	})
 	return out, err
@@ -87,6 +87,7 @@ func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start
 		}
 		out.Answers, out.Ready, out.Again = append(out.Answers, one.Answers...), append(out.Ready, one.Ready...), append(out.Again, one.Again...)
 		out.DueAt, out.Overtaken = first(out.DueAt, one.DueAt), append(out.Overtaken, one.Overtaken...)
+		out.Late = append(out.Late, one.Late...)
 	}
 	for _, id := range instances {
 		one, err := w.together(ctx, namespace, nil, []engine.ID{id})
@@ -94,6 +95,7 @@ func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start
 		case err == nil:
 			out.Ready, out.Again = append(out.Ready, one.Ready...), append(out.Again, one.Again...)
 			out.DueAt, out.Overtaken = first(out.DueAt, one.DueAt), append(out.Overtaken, one.Overtaken...)
+			out.Late = append(out.Late, one.Late...)
 		case passing(ctx, err):
 			return out, err
 		default:
@@ -114,6 +116,7 @@ func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start
 		}
 		out.Starts, out.Ready, out.Again = append(out.Starts, one.Starts...), append(out.Ready, one.Ready...), append(out.Again, one.Again...)
 		out.DueAt, out.Overtaken = first(out.DueAt, one.DueAt), append(out.Overtaken, one.Overtaken...)
+		out.Late = append(out.Late, one.Late...)
 	}
 	slices.Sort(out.Ready)
 	out.Ready = slices.Compact(out.Ready)

@@ -112,11 +112,12 @@ type Changes struct {
 	Audits    []pulse.AuditWrite
 	Quotas    []pulse.Quota
 	Queues    []pulse.Queue
-	Answers   []Answer    // to the requests, in their order; nothing to write
-	Ready     []uint64    // queues with new waiting tasks, each once
-	Again     []engine.ID // instances whose budget was used up
-	Overtaken []Overtaken // tasks to cancel afterwards
-	DueAt     time.Time   // when the first clock of these instances rings; zero: none runs
+	Answers   []Answer        // to the requests, in their order; nothing to write
+	Ready     []uint64        // queues with new waiting tasks, each once
+	Again     []engine.ID     // instances whose budget was used up
+	Overtaken []Overtaken     // tasks to cancel afterwards
+	Late      []time.Duration // how late timers rang, for metrics
+	DueAt     time.Time       // when the first clock of these instances rings; zero: none runs
 }
 
 // Decide plans everything of one transaction: first what is asked of instances, then those instances and all others that
@@ -159,6 +160,11 @@ func (d *decider) add(dec Decision) {
 		d.ch.DueAt = dec.DueAt
 	}
 	d.ch.Overtaken = append(d.ch.Overtaken, dec.Overtaken...)
+	for i := range dec.Waits {
+		if w := &dec.Waits[i]; w.Kind == CheckpointTimer && w.State == WaitSatisfied {
+			d.ch.Late = append(d.ch.Late, d.w.Now.Sub(w.DeadlineAt))
+		}
+	}
 	for i := range dec.Tasks {
 		d.ch.Ready = append(d.ch.Ready, dec.Tasks[i].Submission.Queue)
 	}

@@ -28,7 +28,8 @@ type sim struct {
 	history []string
 	last    map[engine.ID]uint32 // version of a task's last result
 	about   string               // business key of the start
-	kept    []Signal             // every signal, whatever became of it
+	budget  int
+	kept    []Signal // every signal, whatever became of it
 	keys    map[pulse.ReceiptKey]pulse.Receipt
 }
 

@@ -37,6 +37,7 @@ func (n *Node) assemble() {
 type instruments struct {
 	batch   *prometheus.HistogramVec
 	seconds *prometheus.HistogramVec
+	late    prometheus.Histogram
 	depth   prometheus.Gauge
 	waiting prometheus.Gauge
 	events  *prometheus.CounterVec
@@ -49,6 +50,8 @@ func newInstruments(r prometheus.Registerer) *instruments {
 			Help: "Items in one lane transaction.", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256}}, []string{"kind"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "orbit_lane_transaction_seconds",
 			Help: "Time of one lane transaction with its retries.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}, []string{"kind"}),
+		late: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "orbit_timer_lateness_seconds",
+			Help: "How long after its time a workflow's timer rang, by the database's clock.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 18)}),
 		depth:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_depth", Help: "Items that waited behind the last transaction of any lane."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_waiting_claims", Help: "Claims that wait for work, as of the last transaction."}),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_transactions_total",
@@ -56,13 +59,16 @@ func newInstruments(r prometheus.Registerer) *instruments {
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_transaction_retries_total",
 			Help: "Closures run again, by the database's error code."}, []string{"transaction", "code"}),
 	}
-	r.MustRegister(m.batch, m.seconds, m.depth, m.waiting, m.events, m.retries)
+	r.MustRegister(m.batch, m.seconds, m.late, m.depth, m.waiting, m.events, m.retries)
 	return m
 }
 
 func (m *instruments) lane(o lane.Observation) {
 	m.batch.WithLabelValues(o.Kind).Observe(float64(o.Items))
 	m.seconds.WithLabelValues(o.Kind).Observe(o.Took.Seconds())
+	for _, late := range o.Late {
+		m.late.Observe(late.Seconds())
+	}
 	m.depth.Set(float64(o.Depth))
 	m.waiting.Set(float64(o.Waiting))
 }
