@@ -12,6 +12,7 @@ import (
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/engine/weave/definition"
 )
 
 // clockNodes are the rows of the matrix of clocks: what the first of two steps is.
@@ -97,4 +98,11 @@ func TestClockMatrix(t *testing.T) {
 		}
 		return b.String()
 	})
+}
+
+// The command line judges documents without the planner: both must run the same kinds.
+func TestDocumentsAreJudgedByWhatRuns(t *testing.T) {
+	if got, want := definition.RunnableKinds(), Runnable(); !maps.Equal(got, want) {
+		t.Errorf("the checker says %v, the planner runs %v", got, want)
+	}
 }

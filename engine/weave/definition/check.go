@@ -108,7 +108,9 @@ func (c *checker) contracts() {
 
 // RunnableKinds are the kinds this release can run. Server and command line
 // read it here, so that they refuse the same documents.
-func RunnableKinds() map[Kind]bool { return map[Kind]bool{KindTask: true} }
+func RunnableKinds() map[Kind]bool {
+	return map[Kind]bool{KindTask: true, KindTimer: true, KindSignal: true, KindPoll: true}
+}
 
 // supported refuses kinds the runtime cannot run yet, after everything else
 // about them was judged.
