@@ -13,6 +13,7 @@ import (
 	"github.com/orbitrun/orbit/gen/db"
 
 	"github.com/orbitrun/orbit/api/lane"
+	"github.com/orbitrun/orbit/api/store"
 )
 
 const finalSignal = `{"signal":"s","signal_version":"1","content_contract":"state","correlation":"c",
@@ -360,5 +361,26 @@ func TestFinalSignalCancelsTheQuery(t *testing.T) {
 	if n := f.scalar("SELECT COUNT(*) FROM audit WHERE subject = ? AND action = 'task.cancel_requested'", []byte(got[0].Task.ID.Text("task"))); n != 1 {
 		t.Errorf("%d records of the request", n)
 	}
+	f.exact()
+}
+
+// Two tasks can never be the same round: the second row is an error, whoever writes it.
+func TestARoundHasOneTask(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(nodes("poll", "REVIEW", time.Hour, pollNode(9, "null"), thenTask))
+	id := f.start(f.begin("k", "poll"))[0]
+	rows, err := db.New(f.db).ListRounds(t.Context(), db.ListRoundsParams{NamespaceID: f.ns, InstanceID: id[:], Limit: 10})
+	must(t, err)
+	r := rows[0]
+	other := store.NewID()
+	same := db.UpsertRoundParams{
+		NamespaceID: f.ns, TaskID: r.TaskID, InstanceID: id[:], ActivationID: r.ActivationID, RoundNo: 1, State: 1, CreatedAt: r.CreatedAt, DeadlineAt: r.DeadlineAt,
+	}
+	must(t, db.New(f.db).UpsertRound(t.Context(), same))
+	same.TaskID = other[:]
+	if err := db.New(f.db).UpsertRound(t.Context(), same); err == nil {
+		t.Error("a second task became round 1")
+	}
+	f.round(id, "ASKING 1, ASKING")
 	f.exact()
 }

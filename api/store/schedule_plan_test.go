@@ -14,6 +14,7 @@ import (
 // list sorts what it has read or reads much more than it returns.
 func TestPlansOfSchedules(t *testing.T) {
 	d, ctx := dbtest.New(t), context.Background()
+	d.Discard() // it gets a table of its own
 	conn, err := d.Conn(ctx)
 	must(t, err)
 	defer conn.Close()
