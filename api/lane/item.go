@@ -55,6 +55,20 @@ func (it *item) weight() int {
 // asked is how many workflows the item is about.
 func (it *item) asked() int { return len(it.starts) + len(it.requests) }
 
+// brought is what the item's starts and requests write, in bytes.
+func (it *item) brought() int {
+	n := 0
+	for _, s := range it.starts {
+		n += len(s.Input)
+	}
+	for _, r := range it.requests {
+		if sized, ok := r.(interface{ Bytes() int }); ok {
+			n += sized.Bytes()
+		}
+	}
+	return n
+}
+
 // payload is what the item writes, in bytes.
 func (it *item) payload() int {
 	n := 0

@@ -88,8 +88,10 @@ func (l *Lane) runWeave() int {
 func (l *Lane) takeWeave() (items []*item, starts []*Start, requests []weave.Request, instances []engine.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.starts) > 0 && (len(items) == 0 || len(starts)+len(requests)+l.starts[0].asked() <= weaveMax) {
+	bytes := 0
+	for len(l.starts) > 0 && (len(items) == 0 || len(starts)+len(requests)+l.starts[0].asked() <= weaveMax && bytes+l.starts[0].brought() <= engine.TransactionBytesMax) {
 		it := l.starts[0]
+		bytes += it.brought()
 		items, starts, requests = append(items, it), append(starts, it.starts...), append(requests, it.requests...)
 		l.starts = l.starts[1:]
 	}

@@ -56,6 +56,9 @@ func (r *SignalRequest) Digest() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
+// Bytes is what it writes, for the bound of a transaction.
+func (r *SignalRequest) Bytes() int { return len(r.Content) }
+
 // apply keeps the signal, or says why it can never be meant. One that is early, late or a duplicate is kept too: the
 // plan that follows classifies it.
 func (r *SignalRequest) apply(d *decider, g *Graph) ([]byte, engine.ID, *engine.Refusal) {
