@@ -13,6 +13,7 @@ import (
 	"github.com/orbitrun/orbit/gen/db"
 
 	"github.com/orbitrun/orbit/api/lane"
+	"github.com/orbitrun/orbit/api/store"
 )
 
 // nodes is a definition of any nodes; TASK... stands for what every task needs.
@@ -280,5 +281,40 @@ func TestClockStatementsDoNotGrow(t *testing.T) {
 			t.Errorf("%s takes %d statements, at most %d", name, one[name], most)
 		}
 	}
+	f.exact()
+}
+
+// A checkpoint of an earlier activation wakes nobody: it leads to a look and is replaced. One that cannot have been
+// written for the graph is a contradiction, and the stored wait still rings once a person has looked.
+func TestStaleCheckpoint(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(nodes("timer", "REVIEW", time.Hour, timerNode("a", time.Minute), thenTask))
+	ids := f.start(f.begin("k", "timer"), f.begin("l", "timer"), f.begin("m", "timer"))
+	old := store.NewID()
+	f.set("INSERT INTO activation (namespace_id, instance_id, activation_id, step_no, activation_no, deadline_at, created_at) VALUES (?, ?, ?, 1, 0, NOW(6), NOW(6))", f.ns, ids[0][:], old[:])
+	f.set("UPDATE weave_pending_advance SET activation_id = ?, due_at = NOW(6) WHERE instance_id = ?", old[:], ids[0][:])
+	unknown := store.NewID()
+	f.set("UPDATE weave_pending_advance SET activation_id = ? WHERE instance_id = ?", unknown[:], ids[1][:])
+	f.set("UPDATE weave_pending_advance SET step_version = 9 WHERE instance_id = ?", ids[2][:])
+	f.advance(ids...)
+	f.stands(ids[0], weave.InstanceRunning, "", "a ACTIVE, b WAITING")
+	if f.instance(ids[0]).Revision != 2 {
+		t.Error("a stale checkpoint moved the instance")
+	}
+	for _, id := range ids[1:] {
+		f.stands(id, weave.InstanceReview, "checkpoint_contradiction", "a ACTIVE, b WAITING")
+	}
+	for _, id := range ids {
+		current := f.set1("SELECT activation_id FROM step WHERE instance_id = ? AND step_no = 1", id[:])
+		var version int
+		must(t, f.db.QueryRow("SELECT step_version FROM weave_pending_advance WHERE instance_id = ? AND activation_id = ?", id[:], current).Scan(&version))
+		if version != 2 {
+			t.Errorf("the checkpoint is of version %d", version)
+		}
+		f.sooner(id, 2*time.Minute)
+	}
+	f.advance(ids...)
+	f.stands(ids[0], weave.InstanceRunning, "", "a SUCCEEDED, b ACTIVE")
+	f.stands(ids[1], weave.InstanceReview, "checkpoint_contradiction", "a SUCCEEDED, b WAITING")
 	f.exact()
 }
