@@ -270,3 +270,19 @@ func TestT14OneKeyManySignals(t *testing.T) {
 	f.stands(id, weave.InstanceRunning, "", "a SUCCEEDED, b ACTIVE")
 	f.exact()
 }
+
+// The history says who sent the signal that moved the instance; what nobody asked for is the node's.
+func TestSignalNamesItsSender(t *testing.T) {
+	f := newFlows(t, false)
+	f.publish(nodes("signal", "REVIEW", time.Hour, signalNode, thenTask))
+	id := f.start(f.begin("k", "signal"))[0]
+	f.send(f.signal(id, "1", `{"state":"x"}`))
+	f.work(pulse.Succeeded, `1`)
+	f.advance(id)
+	rows, err := db.New(f.db).ListInstanceHistory(t.Context(), db.ListInstanceHistoryParams{NamespaceID: f.ns, InstanceID: id[:], Limit: 10})
+	must(t, err)
+	sender := fmt.Sprintf("cred_%016x", f.key.ID)
+	if got := []string{string(rows[2].Actor), string(rows[3].Actor)}; got[0] != sender || got[1] != "system:weave:node-1" {
+		t.Errorf("actors %v, the sender is %s", got, sender)
+	}
+}

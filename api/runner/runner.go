@@ -61,6 +61,10 @@ func (r *Runner) NoteClock(namespace uint64, at time.Time) { r.clocks.set(namesp
 // transaction, and no clock rings before the database's.
 const clockSlack = 3 * time.Millisecond
 
+// seenSlack is how much later a node rings for a checkpoint that it only saw in the table: the node that wrote it was
+// told, rings first and takes it away, so that not every node of a cluster does the same work.
+const seenSlack = 15 * time.Millisecond
+
 // Run scans until the context ends.
 func (r *Runner) Run(ctx context.Context) {
 	timer := time.NewTimer(0)

@@ -173,7 +173,7 @@ func (r *Runner) advances(ctx context.Context, v view) error {
 		var instances []engine.ID
 		for i := range rows {
 			if rows[i].DueAt.After(v.now) {
-				r.NoteClock(v.ns, rows[i].DueAt)
+				r.NoteClock(v.ns, rows[i].DueAt.Add(seenSlack))
 				rows = nil
 				break
 			}

@@ -105,14 +105,17 @@ func (p *planner) trustClock(c *Checkpoint) bool {
 	return known && a.Step == c.Step
 }
 
-// tracked is a table of working copies that a withheld round can take back.
+// tracked is a table of working copies that a withheld round can take back. An empty one costs nothing.
 type tracked[T any] struct {
 	rows    map[engine.ID]T
 	touched map[engine.ID]bool
 }
 
 func track[T any](rows []T, id func(*T) engine.ID) tracked[T] {
-	t := tracked[T]{make(map[engine.ID]T, len(rows)), map[engine.ID]bool{}}
+	t := tracked[T]{}
+	if len(rows) > 0 {
+		t.rows = make(map[engine.ID]T, len(rows))
+	}
 	for i := range rows {
 		t.rows[id(&rows[i])] = rows[i]
 	}
@@ -121,6 +124,12 @@ func track[T any](rows []T, id func(*T) engine.ID) tracked[T] {
 
 // put writes a row and remembers how to undo it.
 func (t *tracked[T]) put(p *planner, id engine.ID, row T) {
+	if t.rows == nil {
+		t.rows = map[engine.ID]T{}
+	}
+	if t.touched == nil {
+		t.touched = map[engine.ID]bool{}
+	}
 	old, had := t.rows[id]
 	touched := t.touched[id]
 	t.rows[id], t.touched[id] = row, true
@@ -137,6 +146,9 @@ func (t *tracked[T]) put(p *planner, id engine.ID, row T) {
 
 // changed lists the rows to write, in the order of their ids.
 func (t *tracked[T]) changed() []T {
+	if len(t.touched) == 0 {
+		return nil
+	}
 	var ids []engine.ID
 	for id, touched := range t.touched {
 		if touched {

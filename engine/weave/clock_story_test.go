@@ -148,7 +148,7 @@ func (s *sim) ask(r Request, scopes string, budget int) (Answer, *Decision) {
 		Queues: map[uint64]pulse.Queue{simQueue: s.queue}, Receipts: s.keys, Graphs: []*Graph{s.graph},
 	}
 	_, changes := Decide(world, nil, s.id, budget, r)
-	s.graph.Accepted = nil
+	s.graph.Accepted, s.graph.AskedBy = nil, ""
 	s.count(changes.Quotas, changes.Queues)
 	if s.keys == nil {
 		s.keys = map[pulse.ReceiptKey]pulse.Receipt{}

@@ -103,6 +103,7 @@ type Graph struct {
 	Signals     []Signal // pending
 	SignalCount int      // of the whole history, when a signal is to be accepted
 	Accepted    []Signal // in this transaction
+	AskedBy     string   // who asked for what this transaction does; empty: nobody
 	Polls       []Poll
 	Rounds      []Round           // the last one of each poll, and those of pending results
 	RoundCounts map[engine.ID]int // of activations whose next round may begin

@@ -1,6 +1,8 @@
 package weave
 
 import (
+	"fmt"
+
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
 )
@@ -50,6 +52,9 @@ func (d *decider) answer(r Request) Answer {
 	body, subject, refusal := r.apply(d, g)
 	if refusal != nil {
 		return Answer{Refusal: refusal}
+	}
+	if g.AskedBy == "" {
+		g.AskedBy = fmt.Sprintf("cred_%016x", credential)
 	}
 	receipt := pulse.Receipt{Digest: digest, Subject: subject, Body: body}
 	d.begun[key] = receipt

@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -40,7 +41,7 @@ func (p *planner) seal() Decision {
 	}
 	if d.Advanced {
 		d.Instance.Revision++
-		d.History = []History{{d.Instance.Revision, p.historyKind(&d), p.g.Now, p.g.Actor, p.detail(&d)}}
+		d.History = []History{{d.Instance.Revision, p.historyKind(&d), p.g.Now, cmp.Or(p.g.AskedBy, p.g.Actor), p.detail(&d)}}
 		d.Audits = p.audits(&d)
 	}
 	return d
