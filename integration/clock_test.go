@@ -95,12 +95,9 @@ func (p *proof) kept(id string) {
 	}
 }
 
-// TestClocksKilled kills the only node while timers run and signals wait, leaves it dead beyond the timers' time, and
-// lets two new nodes take over; one of them is killed again between the rounds of the polls (seed 003, 13, 14).
-func TestClocksKilled(t *testing.T) {
-	d := newDatabase(t)
-	first := serve(t, d, "127.0.0.1:0")
-	p := &proof{t: t, db: d, api: newAPI(d.key(), first.URL)}
+// newWaits is a workload of waiting workflows with its worker.
+func newWaits(t *testing.T, d *database, urls ...string) (*proof, *jobs) {
+	p := &proof{t: t, db: d, api: newAPI(d.key(), urls...)}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	p.stop = cancel
 	t.Cleanup(cancel)
@@ -110,15 +107,43 @@ func TestClocksKilled(t *testing.T) {
 	answers := &jobs{rounds: map[string][]string{}}
 	p.worker.answer = answers.answer
 	p.workers = p.worker.run(ctx, 4)
+	return p, answers
+}
 
-	const n = 60
+// begin starts n instances one after the other.
+func (p *proof) begin(n int) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
 	for i := range n {
 		var receipt struct {
 			InstanceID string `json:"instance_id"`
 		}
-		must(t, p.api.call(ctx, "POST", "/v1/instances", map[string]any{"start_key": fmt.Sprint("k", i), "definition": "waits", "input": nil}, &receipt))
+		must(p.t, p.api.call(ctx, "POST", "/v1/instances", map[string]any{"start_key": fmt.Sprint("k", i), "definition": "waits", "input": nil}, &receipt))
 		p.instances = append(p.instances, receipt.InstanceID)
 	}
+}
+
+// whole checks every ended instance and returns how many rounds were asked.
+func (p *proof) whole(answers *jobs) (rounds int) {
+	for _, id := range p.instances {
+		p.kept(id)
+	}
+	for job, tasks := range answers.rounds {
+		if rounds += len(tasks); len(tasks) != askedRounds {
+			p.t.Errorf("job %s was asked in %d rounds", job, len(tasks))
+		}
+	}
+	return rounds
+}
+
+// TestClocksKilled kills the only node while timers run and signals wait, leaves it dead beyond the timers' time, and
+// lets two new nodes take over; one of them is killed again between the rounds of the polls (seed 003, 13, 14).
+func TestClocksKilled(t *testing.T) {
+	d := newDatabase(t)
+	first := serve(t, d, "127.0.0.1:0")
+	p, answers := newWaits(t, d, first.URL)
+	const n = 60
+	p.begin(n)
 	for _, id := range p.instances[:n/2] {
 		p.signal(id) // early
 	}
@@ -137,17 +162,34 @@ func TestClocksKilled(t *testing.T) {
 	urls = []string{third.URL}
 	p.api.urls.Store(&urls)
 	p.finish(n)
+	rounds := p.whole(answers)
+	if !t.Failed() {
+		t.Logf("%d instances, %d signals sent thrice, %d rounds; lost 0, doubled 0, stuck 0", n, n, rounds)
+	}
+}
+
+// TestClocksKilledAgainAndAgain kills one of two nodes ten times while timers ring, signals arrive and polls ask.
+func TestClocksKilledAgainAndAgain(t *testing.T) {
+	d := newDatabase(t)
+	nodes := []*node{serve(t, d, "127.0.0.1:0"), serve(t, d, "127.0.0.1:0")}
+	p, answers := newWaits(t, d, nodes[0].URL, nodes[1].URL)
+	const n, kills = 120, 10
+	p.begin(n)
 	for _, id := range p.instances {
-		p.kept(id)
+		p.starts.Go(func() { p.signal(id) })
 	}
-	rounds := 0
-	for job, tasks := range answers.rounds {
-		if rounds += len(tasks); len(tasks) != askedRounds {
-			t.Errorf("job %s was asked in %d rounds", job, len(tasks))
-		}
+	for i := range kills {
+		time.Sleep(300 * time.Millisecond)
+		nodes[i%2].kill()
+		urls := []string{nodes[1-i%2].URL}
+		p.api.urls.Store(&urls)
+		nodes[i%2] = serve(t, d, "127.0.0.1:0")
+		urls = []string{nodes[0].URL, nodes[1].URL}
+		p.api.urls.Store(&urls)
 	}
-	if t.Failed() {
-		return
+	p.finish(n)
+	p.whole(answers)
+	if !t.Failed() {
+		t.Logf("%d kills, %d instances; lost 0, doubled 0, stuck 0", kills, n)
 	}
-	t.Logf("%d instances, %d signals sent thrice, %d rounds; lost 0, doubled 0, stuck 0", n, n, rounds)
 }
