@@ -5,6 +5,7 @@ package integration
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -139,6 +140,7 @@ type worker struct {
 	work     time.Duration
 	late     atomic.Int64
 	answer   func(c claimed) json.RawMessage // nil: the input
+	effects  io.Writer // nil: the journal in memory is enough
 }
 
 func newWorker(a *api, queue string, handlers ...string) *worker {
@@ -162,23 +164,42 @@ func (w *worker) claim() map[string]any {
 	for _, h := range w.handlers {
 		refs = append(refs, map[string]string{"handler": h, "handler_version": "1"})
 	}
-	return map[string]any{"worker": "it", "queues": []string{w.queue}, "handlers": refs, "max_tasks": 4, "wait_ms": 1000, "lease_ms": 3000}
+	return map[string]any{"worker": "it", "queues": []string{w.queue}, "handlers": refs, "max_tasks": 4, "wait_ms": 1000, "lease_ms": 3000, "claim_key": rand.Text()}
 }
 
 func (w *worker) turn(ctx context.Context) {
 	var got struct {
 		Tasks []claimed `json:"tasks"`
 	}
-	// One try: an answer that was lost leaves leases to run out, as with any real worker.
-	status, text, err := w.api.once(ctx, "POST", "/v1/claims", w.claim())
-	if err != nil || status != 200 || json.Unmarshal(text, &got) != nil {
+	// A claim without an answer may have started attempts: it is asked again under its key until somebody answers.
+	claim := w.claim()
+	for {
+		status, text, err := w.api.once(ctx, "POST", "/v1/claims", claim)
+		if err == nil && status == 200 && json.Unmarshal(text, &got) == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		claim["repeated"] = true
 		time.Sleep(20 * time.Millisecond)
-		return
 	}
 	for _, c := range got.Tasks {
 		w.note(c)
+		w.tell("begin", c)
 		time.Sleep(w.work)
+		w.tell("done", c)
 		w.report(ctx, c)
+	}
+}
+
+// tell writes down what happens, in one write each: a killed process leaves whole lines.
+func (w *worker) tell(op string, c claimed) {
+	if w.effects == nil {
+		return
+	}
+	if _, err := fmt.Fprintf(w.effects, "{\"op\":%q,\"task\":%q,\"attempt\":%d}\n", op, c.TaskID, c.AttemptNo); err != nil {
+		panic(err) // without its journal the run proves nothing
 	}
 }
 
