@@ -71,6 +71,11 @@ test-mariadb: ## The same tests on MariaDB, started and stopped here
 integration: build ## Real processes, killed: the tests behind the build tag "integration"
 	ORBIT_BINARY="$(CURDIR)/$(BINARY)" ORBIT_TEST_REPORT=build/integration tools/test.sh --only . -tags integration -count=1 ./integration/...
 
+.PHONY: chaos
+chaos: build ## Kills and broken links, many times over; every figure is printed (ORBIT_CHAOS_FACTOR, default 10)
+	ORBIT_CHAOS_FACTOR=$${ORBIT_CHAOS_FACTOR:-10} ORBIT_TEST_TIMEOUT=6h ORBIT_BINARY="$(CURDIR)/$(BINARY)" ORBIT_TEST_FORMAT=standard-verbose \
+		ORBIT_TEST_REPORT=build/chaos tools/test.sh --only . -tags integration -count=1 -run 'KilledAgain|LinkFails|C22' -v ./integration/...
+
 ## Run ----------------------------------------------------------------------------------------------------------------
 
 .PHONY: run

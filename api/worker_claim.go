@@ -43,10 +43,10 @@ func (s *Server) polling(ctx context.Context) (context.Context, context.CancelFu
 func (s *Server) claim(ctx context.Context, c auth.Caller, r *httpapi.ClaimRequest, under string) (pulse.Claim, error) {
 	out := pulse.Claim{
 		Credential: c.Credential, Application: c.Application, Worker: r.Worker, Tasks: int(r.MaxTasks),
-		Lease: time.Duration(r.LeaseMs) * time.Millisecond, Key: r.ClaimKey, Repeated: r.Repeated,
+		Lease: time.Duration(r.LeaseMs) * time.Millisecond, Key: r.ClaimKey, Question: uint32(r.Question),
 	}
-	if r.Repeated && r.ClaimKey == "" {
-		return out, engine.Refuse("request_invalid", "a repeated claim is known by its claim_key").At(under + "/claim_key")
+	if r.Question > 0 && r.ClaimKey == "" {
+		return out, engine.Refuse("request_invalid", "a claim that is asked again is known by its claim_key").At(under + "/claim_key")
 	}
 	for i, name := range r.Queues {
 		queue, err := s.Queues.ID(ctx, c, name)

@@ -12,11 +12,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/orbitrun/orbit/chaos/proxy"
 )
 
 // A process of the test binary that works until it is killed, when this is set: URLs, then the key, the file of its
@@ -51,6 +56,7 @@ type chaos struct {
 	folder  string
 	mu      sync.Mutex
 	nodes   []*node
+	links   []*proxy.Proxy // of the nodes to the database; nil: they speak to it directly
 	workers []*exec.Cmd
 	effects []string
 	clients *os.File
@@ -60,10 +66,16 @@ type chaos struct {
 	done    sync.WaitGroup
 }
 
-func newChaos(t *testing.T) *chaos {
+func newChaos(t *testing.T, linked bool) *chaos {
 	c := &chaos{t: t, db: newDatabase(t), folder: t.TempDir()}
 	c.key = c.db.key()
-	c.nodes = []*node{serve(t, c.db, "127.0.0.1:0"), serve(t, c.db, "127.0.0.1:0")}
+	for range 2 {
+		dsn := c.db.DSN
+		if linked {
+			dsn = c.link()
+		}
+		c.nodes = append(c.nodes, serveOn(t, dsn, "127.0.0.1:0"))
+	}
 	c.api = newAPI(c.key, c.nodes[0].URL, c.nodes[1].URL)
 	c.api.http.Timeout = 5 * time.Second
 	ctx, cancel := context.WithCancel(context.Background())
@@ -87,6 +99,18 @@ func newChaos(t *testing.T) *chaos {
 		c.done.Go(func() { c.submit(ctx, i) })
 	}
 	return c
+}
+
+// link puts a proxy before the database, and returns the address through it.
+func (c *chaos) link() string {
+	config, err := mysql.ParseDSN(c.db.DSN)
+	must(c.t, err)
+	p, err := proxy.New(config.Addr)
+	must(c.t, err)
+	c.t.Cleanup(func() { _ = p.Close() })
+	c.links = append(c.links, p)
+	config.Addr = p.Addr()
+	return config.FormatDSN()
 }
 
 // hire starts worker process i with a journal of its own.
@@ -182,7 +206,7 @@ func (c *chaos) finish(kills int, took []time.Duration) {
 		c.t.Errorf("the auditor: %v\n%.6000s", err, errs.String())
 	}
 	slices.Sort(took)
-	c.t.Logf("%d kills, recovery p50 %d ms, p99 %d ms, everything ended %.1f s after the last: %s", kills, took[len(took)/2].Milliseconds(),
+	c.t.Logf("%d times, recovery p50 %d ms, p99 %d ms, everything ended %.1f s after the last: %s", kills, took[len(took)/2].Milliseconds(),
 		took[len(took)*99/100].Milliseconds(), settled.Seconds(), strings.TrimSpace(out.String()))
 	c.db.healthy()
 }
@@ -255,26 +279,42 @@ func (c *chaos) killAll() {
 // C1 to C4: nodes, workers, the database and all three are killed again and again under load. Nothing accepted is lost,
 // nothing runs again that nobody declared safe, everything ends, and every counter and the stream are exact.
 func TestKilledAgainAndAgain(t *testing.T) {
-	for _, s := range []struct {
-		name  string
-		kills int
-		kill  func(*chaos)
-	}{
+	for _, s := range []scenario{
 		{"C1 nodes", 30, (*chaos).killNode},
 		{"C2 workers", 30, (*chaos).killWorker},
 		{"C3 database", 30, (*chaos).killDatabase},
 		{"C4 all three", 8, (*chaos).killAll},
 	} {
-		t.Run(s.name, func(t *testing.T) {
-			c := newChaos(t)
-			var took []time.Duration
-			for range s.kills {
-				time.Sleep(time.Duration(100+rand.IntN(400)) * time.Millisecond)
-				began := time.Now()
-				s.kill(c)
-				took = append(took, c.recovered(began))
-			}
-			c.finish(s.kills, took)
-		})
+		t.Run(s.name, func(t *testing.T) { s.run(newChaos(t, false)) })
 	}
+}
+
+// scenario is one kind of misfortune, again and again.
+type scenario struct {
+	name  string
+	times int
+	hurt  func(*chaos)
+}
+
+func (s scenario) run(c *chaos) {
+	var took []time.Duration
+	times := s.times * factor(c.t)
+	for range times {
+		time.Sleep(time.Duration(100+rand.IntN(400)) * time.Millisecond)
+		began := time.Now()
+		s.hurt(c)
+		took = append(took, c.recovered(began))
+	}
+	c.finish(times, took)
+}
+
+// factor multiplies every scenario: make integration runs them once, make chaos longer.
+func factor(t *testing.T) int {
+	text := os.Getenv("ORBIT_CHAOS_FACTOR")
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	must(t, err)
+	return n
 }

@@ -173,7 +173,7 @@ func (w *worker) turn(ctx context.Context) {
 	}
 	// A claim without an answer may have started attempts: it is asked again under its key until somebody answers.
 	claim := w.claim()
-	for {
+	for question := 1; ; question++ {
 		status, text, err := w.api.once(ctx, "POST", "/v1/claims", claim)
 		if err == nil && status == 200 && json.Unmarshal(text, &got) == nil {
 			break
@@ -181,7 +181,7 @@ func (w *worker) turn(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		claim["repeated"] = true
+		claim["question"] = question
 		time.Sleep(20 * time.Millisecond)
 	}
 	for _, c := range got.Tasks {
@@ -218,4 +218,28 @@ func (w *worker) report(ctx context.Context, c claimed) {
 	if err == nil && out.Items[0].Outcome == "LATE" {
 		w.late.Add(1)
 	}
+}
+
+// hammer submits tasks of 64 resource keys from n callers until ctx ends, and counts answers and refusals.
+func hammer(ctx context.Context, a *api, n int) (accepted, failed int64) {
+	var ok, bad atomic.Int64
+	var wg sync.WaitGroup
+	for caller := range n {
+		wg.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				status, _, err := a.once(ctx, "POST", "/v1/tasks", map[string]any{
+					"submit_key": fmt.Sprintf("h%d-%d", caller, i), "queue": "q", "handler": "h", "handler_version": "1", "input": i, "deadline_ms": 3600000,
+					"attempt_timeout_ms": 60000, "resource_key": fmt.Sprint(i % 64), "retry_policy": map[string]any{"kind": "FIXED", "max_attempts": 1},
+				})
+				switch {
+				case err == nil && status == http.StatusCreated:
+					ok.Add(1)
+				case ctx.Err() == nil:
+					bad.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return ok.Load(), bad.Load()
 }

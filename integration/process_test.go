@@ -62,6 +62,13 @@ func (d *database) script(args ...string) string {
 	return strings.TrimSpace(out)
 }
 
+// root runs a statement as the server's administrator.
+func (d *database) root(statement string) {
+	if _, err := scripts.Run(context.Background(), nil, io.Discard, "exec", d.name, "--", "-e", statement); err != nil {
+		d.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
 func (d *database) up() { d.DSN = d.script("up", "--profile=durable") }
 
 // kill ends the server with SIGKILL; up starts it again on the same data.
@@ -87,10 +94,12 @@ type node struct {
 }
 
 // serve starts a node and waits until it answers. listen fixes the port, so that a restarted node is found again.
-func serve(t *testing.T, d *database, listen string) *node {
+func serve(t *testing.T, d *database, listen string) *node { return serveOn(t, d.DSN, listen) }
+
+func serveOn(t *testing.T, dsn, listen string) *node {
 	t.Helper()
 	n := &node{t: t, log: &bytes.Buffer{}}
-	n.cmd = exec.Command(binary(t), "serve", "--database-url", d.DSN, "--listen", listen, "--admin", "")
+	n.cmd = exec.Command(binary(t), "serve", "--database-url", dsn, "--listen", listen, "--admin", "")
 	n.cmd.Stderr = n.log
 	out, err := n.cmd.StdoutPipe()
 	must(t, err)

@@ -27,10 +27,10 @@ type ClaimRequest struct {
 	MaxTasks int          `json:"max_tasks"` // 1 to 64
 	WaitMS   int64        `json:"wait_ms,omitempty"`
 	LeaseMS  int64        `json:"lease_ms"` // 1000 to 3600000
-	// ClaimKey is new for every claim (at most 64 bytes). If the answer is lost, the same claim with Repeated is given
-	// the attempts it had started, as far as they still run; if it had started any, it starts nothing.
+	// ClaimKey is new for every claim (at most 64 bytes). If the answer is lost, the same claim with Question one higher
+	// is given the attempts it had started, as far as they still run; if it had started any, it starts nothing.
 	ClaimKey string `json:"claim_key,omitempty"`
-	Repeated bool   `json:"repeated,omitempty"`
+	Question int    `json:"question,omitempty"`
 }
 
 // Lease names one attempt. Whoever holds the token may renew and report it (T5).
@@ -122,7 +122,7 @@ type CompletionAnswer struct {
 const waitMargin = 15 * time.Second
 
 // Claim starts attempts, waiting up to WaitMS for the first (scope worker:claim). An unanswered claim may have started
-// attempts: ask again with the same ClaimKey and Repeated, else nobody runs them until their leases end.
+// attempts: ask again with the same ClaimKey and a higher Question, else nobody runs them until their leases end.
 func (c *Client) Claim(ctx context.Context, r ClaimRequest) ([]ClaimedTask, error) {
 	body, err := object(r)
 	if err != nil {

@@ -92,9 +92,11 @@ var operations = []operation{
 	{"claim asked again", func(w *world) (func() error, func() int) {
 		s := w.submission()
 		w.submit(s)
-		first := w.ask(w.keyedClaim(s.Key, 1, false))
+		question := uint32(0)
+		first := w.ask(w.keyedClaim(s.Key, 1, 0))
 		return func() error {
-				got, refusal, err := w.Claim(context.Background(), w.ns, w.keyedClaim(s.Key, 1, true), 0)
+				question++
+				got, refusal, err := w.Claim(context.Background(), w.ns, w.keyedClaim(s.Key, 1, question), 0)
 				if err == nil && refusal == nil && len(got) == 0 { // what could not be handed over was given back
 					got, refusal, err = w.Claim(context.Background(), w.ns, w.claim(1), 0)
 				}

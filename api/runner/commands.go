@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/gen/db"
 
 	"github.com/orbitrun/orbit/api/tx"
@@ -13,16 +14,35 @@ import (
 // commandRetention is how long a transaction's own row is kept: far beyond the time in which a lost COMMIT is asked for.
 const commandRetention = time.Hour
 
-// commands removes old transaction rows in key order, a bounded number at a time.
+// claimRetention is how long a claim can be asked again: no lease lives longer.
+const claimRetention = engine.LeaseMax + time.Hour
+
+// commands removes old transaction rows and old claims, a bounded number at a time.
 func (r *Runner) commands(ctx context.Context, v view) error {
 	bound := firstIDAt(v.now.Add(-commandRetention))
+	err := r.purge(ctx, v, "purge_commands", func(ctx context.Context, q *db.Queries) (int64, error) {
+		return q.DeleteTxCommands(ctx, db.DeleteTxCommandsParams{NamespaceID: v.ns, CommandID: bound, Limit: purgeMax})
+	})
+	if err != nil {
+		return err
+	}
+	return r.purge(ctx, v, "purge_claims", func(ctx context.Context, q *db.Queries) (int64, error) {
+		return q.DeleteClaimRecords(ctx, db.DeleteClaimRecordsParams{NamespaceID: v.ns, CreatedAt: v.now.Add(-claimRetention), Limit: purgeMax})
+	})
+}
+
+// purgeMax bounds the rows of one deleting transaction.
+const purgeMax = 1000
+
+// purge repeats a bounded delete, each in a transaction of its own, until nothing is left to delete.
+func (r *Runner) purge(ctx context.Context, v view, name string, remove func(context.Context, *db.Queries) (int64, error)) error {
 	for {
 		var gone int64
-		err := r.writer.Run(ctx, v.ns, "purge_commands", func(ctx context.Context, b tx.Begun) (err error) {
-			gone, err = b.Queries().DeleteTxCommands(ctx, db.DeleteTxCommandsParams{NamespaceID: v.ns, CommandID: bound, Limit: 1000})
+		err := r.writer.Run(ctx, v.ns, name, func(ctx context.Context, b tx.Begun) (err error) {
+			gone, err = remove(ctx, b.Queries())
 			return err
 		})
-		if err != nil || gone < 1000 {
+		if err != nil || gone < purgeMax {
 			return err
 		}
 	}

@@ -127,12 +127,10 @@ func (l *pulseLoad) receipts(ctx context.Context, t *tx.Tx) error {
 		r := &l.batch.Retries[i]
 		keys[pulse.ReceiptKey{Application: r.Application, Kind: pulse.ReceiptSubmit, Key: r.Key}] = true
 	}
-	for i := range l.batch.Claims {
-		if c := &l.batch.Claims[i]; c.Key != "" && (c.Repeated || l.hints.LookUpReceipts) {
-			keys[pulse.ReceiptKey{Application: c.Application, Kind: pulse.ReceiptClaim, Key: c.Key}] = true
-		}
+	if err := LoadReceipts(ctx, t, keys, l.s.Receipts); err != nil {
+		return err
 	}
-	return LoadReceipts(ctx, t, keys, l.s.Receipts)
+	return l.claimRecords(ctx, t)
 }
 
 func submitKeys(b *pulse.Batch, keys map[pulse.ReceiptKey]bool) {

@@ -42,7 +42,8 @@ type pulseLoad struct {
 func emptySnapshot() *pulse.Snapshot {
 	return &pulse.Snapshot{
 		Callers: map[uint64]engine.Caller{}, Receipts: map[pulse.ReceiptKey]pulse.Receipt{}, Slots: map[pulse.SlotKey]pulse.Slot{},
-		Open: map[engine.ID]pulse.Task{}, Rules: map[engine.ID]pulse.Rules{}, Attempts: map[pulse.AttemptKey]pulse.EndedAttempt{},
+		ClaimRecords: map[pulse.ClaimKey]pulse.ClaimRecord{},
+		Open:         map[engine.ID]pulse.Task{}, Rules: map[engine.ID]pulse.Rules{}, Attempts: map[pulse.AttemptKey]pulse.EndedAttempt{},
 		Unsettled: map[engine.ID]bool{},
 		Resources: map[string]pulse.Resource{}, Waits: map[string][]pulse.KeyWait{}, Gates: map[engine.ID]bool{},
 		Pools: map[pulse.PoolKey]pulse.Pool{},
@@ -90,7 +91,7 @@ func (l *pulseLoad) tasks(ctx context.Context, place tx.AfterQueues) (tx.AfterTa
 	if err != nil {
 		return place.AfterTasks, err
 	}
-	named := append(append(l.batch.TaskIDs(), holders...), l.batch.ClaimedBefore(l.s.Receipts)...)
+	named := append(append(l.batch.TaskIDs(), holders...), l.claimedBefore()...)
 	if err := l.open(ctx, after.AfterSteps, Bytes(named)); err != nil {
 		return place.AfterTasks, err
 	}

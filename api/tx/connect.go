@@ -12,11 +12,19 @@ import (
 
 // Config reads a go-sql-driver DSN and sets what Orbit relies on (Configure).
 func Config(dsn string) (*mysql.Config, error) {
+	cfg, err := parse(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return cfg, Configure(cfg)
+}
+
+func parse(dsn string) (*mysql.Config, error) {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("database URL is not a go-sql-driver DSN (user:password@tcp(host:port)/database): %w", err)
 	}
-	return cfg, Configure(cfg)
+	return cfg, nil
 }
 
 // Configure sets what every connection to an Orbit database runs with: UTC, found rows, interpolation (one round trip a
@@ -73,11 +81,19 @@ const (
 
 // OpenReader opens a pool for single-statement reads; nothing is locked and nothing is written through it.
 func OpenReader(dsn string, connections int) (*sql.DB, error) {
-	return open(dsn, connections, readCommitted)
+	return open(dsn, connections, 30*time.Second, readCommitted)
 }
 
-func open(dsn string, connections int, session ...string) (*sql.DB, error) {
-	cfg, err := Config(dsn)
+// silence is how long a writer believes a server that says nothing: longer than any wait for a lock, and no longer than
+// a lane can stand still when the other end of its connection has gone without a word.
+const silence = 8 * time.Second
+
+func open(dsn string, connections int, patience time.Duration, session ...string) (*sql.DB, error) {
+	cfg, err := parse(dsn)
+	if err == nil {
+		setDefault(&cfg.ReadTimeout, patience)
+		err = Configure(cfg)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ const resolveFor = 20 * time.Second
 
 // Open opens the writers' pool of a node.
 func Open(dsn string, connections int) (*DB, error) {
-	pool, err := open(dsn, connections, readCommitted, noAutocommit)
+	pool, err := open(dsn, connections, silence, readCommitted, noAutocommit)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 // Changes is what must be written, all of it or none, in the order of the fields. It leaves no choice.
 type Changes struct {
 	Receipts       []ReceiptWrite
+	ClaimRecords   []ClaimRecordWrite
 	NewTasks       []NewTask   // full rows, with their attributes
 	Slots          []SlotWrite // a later one of the same key wins
 	Progress       []ProgressWrite
@@ -43,7 +44,7 @@ type Changes struct {
 // Empty reports whether nothing is to be written.
 func (c *Changes) Empty() bool {
 	return len(c.Receipts)+len(c.NewTasks)+len(c.Starts)+len(c.Renewals)+len(c.Parks)+len(c.Rewrites)+len(c.Closes)+
-		len(c.Ends)+len(c.Late)+len(c.Resources)+len(c.GoneKeyWaits)+len(c.Audits)+len(c.Progress) == 0
+		len(c.Ends)+len(c.Late)+len(c.Resources)+len(c.GoneKeyWaits)+len(c.Audits)+len(c.Progress)+len(c.ClaimRecords) == 0
 }
 
 // ReceiptWrite is a new receipt.

@@ -10,11 +10,34 @@ import (
 // A claim whose answer is lost has started attempts that nobody runs: without more they wait for their leases, and then
 // for a person or a repeat declared safe. A claim with a key can be asked again: it is given the same attempts, as far
 // as they still run under the same numbers, and starts nothing.
+//
+// Questions overtake each other: the first may stand in a node that has lost its database when the second is answered by
+// another. So they are numbered, and a question gets attempts only if no newer one has been answered. Every answer gives
+// new tokens: the node that could not deliver an older answer gives those attempts back, and must not give back what is
+// being run.
 
-// startedItem is a task id and the attempt number that a claim started.
-const startedItem = len(engine.ID{}) + 2
+// ClaimKey identifies a claim that can be asked again.
+type ClaimKey struct {
+	Application uint64
+	Key         string
+}
 
-func (c *Claim) receiptKey() ReceiptKey { return ReceiptKey{c.Application, ReceiptClaim, c.Key} }
+// ClaimRecord is what a claim with a key has started.
+type ClaimRecord struct {
+	Digest  [32]byte
+	Asked   uint32 // the newest question that was answered; 0 is the first
+	Started []AttemptKey
+}
+
+// ClaimRecordWrite inserts or, with Known, updates the record of a claim.
+type ClaimRecordWrite struct {
+	Key    ClaimKey
+	Record ClaimRecord
+	Known  bool
+}
+
+// RecordKey is the claim's key; false when it has none.
+func (c *Claim) RecordKey() (ClaimKey, bool) { return ClaimKey{c.Application, c.Key}, c.Key != "" }
 
 // Digest identifies the content of a claim; how long it waits and leases does not count.
 func (c *Claim) Digest() [32]byte {
@@ -28,67 +51,76 @@ func (c *Claim) Digest() [32]byte {
 
 // repeated answers a claim whose key is known; false when it is not.
 func (p *planner) repeated(c *Claim) (ClaimOutcome, bool) {
-	if c.Key == "" {
+	key, keyed := c.RecordKey()
+	if !keyed {
 		return ClaimOutcome{}, false
 	}
-	r, ok := p.known(c.receiptKey())
-	if !ok {
-		return ClaimOutcome{}, false
+	if p.handed[key] {
+		// One plan draws one token for an attempt: it cannot go out twice.
+		return ClaimOutcome{Refusal: engine.Refuse("busy", "this claim is being answered to somebody else; ask again")}, true
 	}
-	if r.Digest != c.Digest() {
+	r, known := p.s.ClaimRecords[key]
+	switch {
+	case !known:
+		return ClaimOutcome{}, false
+	case r.Digest != c.Digest():
 		return ClaimOutcome{Refusal: engine.Refuse("idempotency_conflict", "this claim key was used for another claim; use a new key")}, true
+	case c.Question <= r.Asked:
+		return ClaimOutcome{Replayed: true}, true
 	}
-	out := ClaimOutcome{Replayed: true}
-	for _, s := range startedIn(r.Body) {
+	p.handed[key], r.Asked = true, c.Question
+	p.ch.ClaimRecords = append(p.ch.ClaimRecords, ClaimRecordWrite{key, r, true})
+	return ClaimOutcome{Replayed: true, Started: p.regrant(c, r.Started)}, true
+}
+
+// regrant hands the attempts that still run out again, under new tokens.
+func (p *planner) regrant(c *Claim, before []AttemptKey) []Started {
+	var out []Started
+	for _, s := range before {
 		w := p.task(s.Task)
-		if w != nil && !w.gone && w.now.State == Running && w.now.AttemptNo == s.No && w.now.Application == c.Application {
-			p.regrant(w, c)
-			out.Started = append(out.Started, Started{w.now})
+		if w == nil || w.gone || w.now.State != Running || w.now.AttemptNo != s.No || w.now.Application != c.Application {
+			continue
 		}
-	}
-	return out, true
-}
-
-// regrant hands a running attempt out again under a new token. Whoever held the old one is fenced out: the node that
-// could not deliver the first answer gives those attempts back, and that must not end what is now being run.
-func (p *planner) regrant(w *work, c *Claim) {
-	w.now.Token, w.now.Worker = AttemptToken(p.b.Secret, w.now.ID), c.Worker
-	if until := earlier(p.s.Now.Add(c.Lease), w.now.AttemptDeadline()); until.After(w.now.LeaseUntil) {
-		w.now.LeaseUntil = until
-	}
-}
-
-// remember writes down what a claim with a key has started.
-func (p *planner) remember(c *Claim, started []Started) {
-	if c.Key == "" || len(started) == 0 {
-		return
-	}
-	body := make([]byte, 0, startedItem*len(started))
-	for i := range started {
-		body = append(body, started[i].Task.ID[:]...)
-		body = binary.BigEndian.AppendUint16(body, started[i].Task.AttemptNo)
-	}
-	p.writeReceipt(c.receiptKey(), Receipt{c.Digest(), started[0].Task.ID, body})
-}
-
-// startedIn reads what a claim has started.
-func startedIn(body []byte) []AttemptKey {
-	var out []AttemptKey
-	for ; len(body) >= startedItem; body = body[startedItem:] {
-		out = append(out, AttemptKey{engine.ID(body[:16]), binary.BigEndian.Uint16(body[16:startedItem])})
+		w.now.Token, w.now.Worker = AttemptToken(p.b.Secret, w.now.ID), c.Worker
+		if until := earlier(p.s.Now.Add(c.Lease), w.now.AttemptDeadline()); until.After(w.now.LeaseUntil) {
+			w.now.LeaseUntil = until
+		}
+		out = append(out, Started{w.now})
 	}
 	return out
 }
 
-// ClaimedBefore lists the tasks that repeated claims of a batch had started, for the locks of its transaction.
-func (b *Batch) ClaimedBefore(receipts map[ReceiptKey]Receipt) []engine.ID {
-	var ids []engine.ID
-	for i := range b.Claims {
-		if r, ok := receipts[b.Claims[i].receiptKey()]; ok && b.Claims[i].Key != "" {
-			for _, s := range startedIn(r.Body) {
-				ids = append(ids, s.Task)
-			}
-		}
+// remember writes down what a claim with a key has started.
+func (p *planner) remember(c *Claim, started []Started) {
+	key, keyed := c.RecordKey()
+	if !keyed || len(started) == 0 {
+		return
 	}
-	return ids
+	r := ClaimRecord{Digest: c.Digest(), Asked: c.Question}
+	for i := range started {
+		r.Started = append(r.Started, AttemptKey{started[i].Task.ID, started[i].Task.AttemptNo})
+	}
+	p.handed[key] = true
+	p.ch.ClaimRecords = append(p.ch.ClaimRecords, ClaimRecordWrite{Key: key, Record: r})
+}
+
+// startedBytes is the size of one item of StartedText.
+const startedBytes = len(engine.ID{}) + 2
+
+// StartedText is how the row of a claim spells what it started.
+func StartedText(started []AttemptKey) []byte {
+	text := make([]byte, 0, startedBytes*len(started))
+	for _, s := range started {
+		text = binary.BigEndian.AppendUint16(append(text, s.Task[:]...), s.No)
+	}
+	return text
+}
+
+// ParseStarted reads what StartedText wrote.
+func ParseStarted(text []byte) []AttemptKey {
+	var out []AttemptKey
+	for ; len(text) >= startedBytes; text = text[startedBytes:] {
+		out = append(out, AttemptKey{engine.ID(text[:len(engine.ID{})]), binary.BigEndian.Uint16(text[len(engine.ID{}):startedBytes])})
+	}
+	return out
 }

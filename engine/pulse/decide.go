@@ -38,6 +38,7 @@ type planner struct {
 	freed     []string
 	accepted  map[ReceiptKey]int // receipts written by this batch
 	slots     map[SlotKey]Slot   // taken by this batch
+	handed    map[ClaimKey]bool  // claims whose attempts this batch hands out
 	ends      map[endKey]int
 	pools     map[PoolKey]*pool
 }
@@ -55,7 +56,7 @@ func Decide(s *Snapshot, b *Batch) (Outcomes, Changes) {
 	p := &planner{
 		s: s, b: b, usage: NewUsage(s.Quotas, s.Queues),
 		tasks: map[engine.ID]*work{}, resources: map[string]*resource{},
-		accepted: map[ReceiptKey]int{}, slots: map[SlotKey]Slot{}, ends: map[endKey]int{}, pools: map[PoolKey]*pool{},
+		accepted: map[ReceiptKey]int{}, slots: map[SlotKey]Slot{}, handed: map[ClaimKey]bool{}, ends: map[endKey]int{}, pools: map[PoolKey]*pool{},
 	}
 	p.out = Outcomes{
 		Submissions: make([]SubmitOutcome, len(b.Submissions)), Reports: make([]ReportOutcome, len(b.Reports)),

@@ -28,7 +28,7 @@ type Claim struct {
 	Tasks                   int      // how many at most
 	Lease                   time.Duration
 	Key                     string // empty: none; with one the claim can be asked again when its answer was lost
-	Repeated                bool   // it is asked again: its key is looked up before anything is started
+	Question                uint32 // 0 the first time, one more each time it is asked again
 }
 
 // Started is one task handed to a worker; Task is its open row after the start.

@@ -38,6 +38,11 @@ func (r *rows) apply(now time.Time, c *pulse.Changes) error {
 		must(!exists, "open row twice")
 		r.open[t.ID] = t
 	}
+	for _, w := range c.ClaimRecords {
+		was, exists := r.claims[w.Key]
+		must(exists == w.Known && (!exists || was.Asked < w.Record.Asked), "claim record %v: known %v, exists %v", w.Key, w.Known, exists)
+		r.claims[w.Key] = w.Record
+	}
 	for _, w := range c.Slots {
 		r.slots[w.Key] = w.Slot
 	}

@@ -20,6 +20,7 @@ type rows struct {
 	queues    map[uint64]pulse.Queue
 	receipts  map[pulse.ReceiptKey]pulse.Receipt
 	slots     map[pulse.SlotKey]pulse.Slot
+	claims    map[pulse.ClaimKey]pulse.ClaimRecord
 	progress  map[engine.ID]pulse.ProgressWrite
 	open      map[engine.ID]pulse.Task
 	full      map[engine.ID]fullRow
@@ -70,7 +71,7 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 func newRows() *rows {
 	r := &rows{
 		callers: map[uint64]engine.Caller{}, quotas: map[uint64]pulse.Quota{}, queues: map[uint64]pulse.Queue{},
-		slots: map[pulse.SlotKey]pulse.Slot{}, progress: map[engine.ID]pulse.ProgressWrite{},
+		slots: map[pulse.SlotKey]pulse.Slot{}, claims: map[pulse.ClaimKey]pulse.ClaimRecord{}, progress: map[engine.ID]pulse.ProgressWrite{},
 		receipts: map[pulse.ReceiptKey]pulse.Receipt{}, open: map[engine.ID]pulse.Task{}, full: map[engine.ID]fullRow{},
 		attempts: map[pulse.AttemptKey]pulse.AttemptWrite{}, events: map[engine.ID][]pulse.EventWrite{},
 		resources: map[string]pulse.Resource{}, waits: map[string]map[engine.ID]pulse.KeyWait{}, gates: map[engine.ID]bool{},
@@ -98,6 +99,13 @@ func (r *rows) load(b *pulse.Batch, now time.Time) *pulse.Snapshot {
 		r.loadTask(s, id)
 	}
 	r.loadSlots(s, b)
+	s.ClaimRecords = maps.Clone(r.claims)
+	for i := range b.Claims {
+		key, _ := b.Claims[i].RecordKey()
+		for _, started := range r.claims[key].Started {
+			r.loadTask(s, started.Task)
+		}
+	}
 	r.loadDecisions(s, b)
 	for resource := range r.resources {
 		s.Waits[resource] = r.firstWaits(resource)

@@ -34,7 +34,6 @@ const (
 	ReceiptStart   ReceiptKind = 4
 	ReceiptReview  ReceiptKind = 5
 	ReceiptSignal  ReceiptKind = 6
-	ReceiptClaim   ReceiptKind = 20
 )
 
 // ReceiptKey identifies one operation of one application.
@@ -105,21 +104,22 @@ type PoolKey struct {
 
 // Snapshot is everything Decide may look at, read under the locks of one transaction.
 type Snapshot struct {
-	Now       time.Time
-	Callers   map[uint64]engine.Caller
-	Quotas    map[uint64]Quota
-	Queues    map[uint64]Queue
-	Receipts  map[ReceiptKey]Receipt
-	Slots     map[SlotKey]Slot
-	Open      map[engine.ID]Task
-	Rules     map[engine.ID]Rules
-	Attempts  map[AttemptKey]EndedAttempt
-	Unsettled map[engine.ID]bool // tasks with an attempt whose outcome is UNKNOWN, as far as the batch needs to know
-	Reviewed  map[engine.ID]Reviewed
-	Originals map[engine.ID]Original  // what retries repeat
-	Retried   map[engine.ID]engine.ID // their direct successors
-	Resources map[string]Resource
-	Waits     map[string][]KeyWait
-	Gates     map[engine.ID]bool // true: open
-	Pools     map[PoolKey]Pool
+	Now          time.Time
+	Callers      map[uint64]engine.Caller
+	Quotas       map[uint64]Quota
+	Queues       map[uint64]Queue
+	Receipts     map[ReceiptKey]Receipt
+	Slots        map[SlotKey]Slot
+	ClaimRecords map[ClaimKey]ClaimRecord
+	Open         map[engine.ID]Task
+	Rules        map[engine.ID]Rules
+	Attempts     map[AttemptKey]EndedAttempt
+	Unsettled    map[engine.ID]bool // tasks with an attempt whose outcome is UNKNOWN, as far as the batch needs to know
+	Reviewed     map[engine.ID]Reviewed
+	Originals    map[engine.ID]Original  // what retries repeat
+	Retried      map[engine.ID]engine.ID // their direct successors
+	Resources    map[string]Resource
+	Waits        map[string][]KeyWait
+	Gates        map[engine.ID]bool // true: open
+	Pools        map[PoolKey]Pool
 }

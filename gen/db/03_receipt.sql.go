@@ -11,6 +11,26 @@ import (
 	"time"
 )
 
+const deleteClaimRecords = `-- name: DeleteClaimRecords :execrows
+DELETE FROM claim_record WHERE namespace_id = ? AND created_at < ? ORDER BY created_at LIMIT ?
+`
+
+type DeleteClaimRecordsParams struct {
+	NamespaceID uint64
+	CreatedAt   time.Time
+	Limit       int32
+}
+
+// Removes what no lease can outlive any more.
+// lock: 3 receipt X, in order of creation, own transaction.
+func (q *Queries) DeleteClaimRecords(ctx context.Context, arg DeleteClaimRecordsParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteClaimRecords, arg.NamespaceID, arg.CreatedAt, arg.Limit)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const deleteTxCommands = `-- name: DeleteTxCommands :execrows
 DELETE FROM tx_command WHERE namespace_id = ? AND command_id < ? ORDER BY command_id LIMIT ?
 `
@@ -67,6 +87,37 @@ func (q *Queries) GetReceipt(ctx context.Context, arg GetReceiptParams) (GetRece
 	return i, err
 }
 
+const insertClaimRecord = `-- name: InsertClaimRecord :execrows
+INSERT INTO claim_record (namespace_id, application_id, claim_key, digest, asked, started, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+`
+
+type InsertClaimRecordParams struct {
+	NamespaceID   uint64
+	ApplicationID uint64
+	ClaimKey      []byte
+	Digest        []byte
+	Asked         uint32
+	Started       []byte
+	CreatedAt     time.Time
+}
+
+// lock: 3 receipt X (new row). {many} A duplicate means that the claim was asked again meanwhile: run again with ListClaimRecords.
+func (q *Queries) InsertClaimRecord(ctx context.Context, arg InsertClaimRecordParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, insertClaimRecord,
+		arg.NamespaceID,
+		arg.ApplicationID,
+		arg.ClaimKey,
+		arg.Digest,
+		arg.Asked,
+		arg.Started,
+		arg.CreatedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const insertReceipt = `-- name: InsertReceipt :execrows
 INSERT INTO receipt (namespace_id, application_id, kind, receipt_key, digest, subject_id, body, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -117,6 +168,66 @@ func (q *Queries) InsertTxCommand(ctx context.Context, arg InsertTxCommandParams
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const listClaimRecords = `-- name: ListClaimRecords :many
+SELECT claim_key, digest, asked, started FROM claim_record
+WHERE namespace_id = ? AND application_id = ? AND claim_key IN (/*SLICE:claim_keys*/?) ORDER BY claim_key
+`
+
+type ListClaimRecordsParams struct {
+	NamespaceID   uint64
+	ApplicationID uint64
+	ClaimKeys     [][]byte
+}
+
+type ListClaimRecordsRow struct {
+	ClaimKey []byte
+	Digest   []byte
+	Asked    uint32
+	Started  []byte
+}
+
+// What repeated claims had started. The quota row guards them, so reading after it is exact.
+// lock: none (guarded by the quota row).
+func (q *Queries) ListClaimRecords(ctx context.Context, arg ListClaimRecordsParams) ([]ListClaimRecordsRow, error) {
+	query := listClaimRecords
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	queryParams = append(queryParams, arg.ApplicationID)
+	if len(arg.ClaimKeys) > 0 {
+		for _, v := range arg.ClaimKeys {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:claim_keys*/?", strings.Repeat(",?", len(arg.ClaimKeys))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:claim_keys*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListClaimRecordsRow
+	for rows.Next() {
+		var i ListClaimRecordsRow
+		if err := rows.Scan(
+			&i.ClaimKey,
+			&i.Digest,
+			&i.Asked,
+			&i.Started,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const listReceipts = `-- name: ListReceipts :many
@@ -184,4 +295,31 @@ func (q *Queries) ListReceipts(ctx context.Context, arg ListReceiptsParams) ([]L
 		return nil, err
 	}
 	return items, nil
+}
+
+const updateClaimRecord = `-- name: UpdateClaimRecord :execrows
+UPDATE claim_record SET asked = ? WHERE namespace_id = ? AND application_id = ? AND claim_key = ? AND asked < ?
+`
+
+type UpdateClaimRecordParams struct {
+	Asked         uint32
+	NamespaceID   uint64
+	ApplicationID uint64
+	ClaimKey      []byte
+}
+
+// Notes that a newer question was answered.
+// lock: 3 receipt X, by primary key, under its quota.
+func (q *Queries) UpdateClaimRecord(ctx context.Context, arg UpdateClaimRecordParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, updateClaimRecord,
+		arg.Asked,
+		arg.NamespaceID,
+		arg.ApplicationID,
+		arg.ClaimKey,
+		arg.Asked,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }

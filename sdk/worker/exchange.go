@@ -72,7 +72,7 @@ func (w *Worker) claimed(claim *orbit.ClaimRequest, err error) {
 		return
 	}
 	again := *claim
-	again.Repeated, again.WaitMS = true, 0
+	again.Question, again.WaitMS = claim.Question+1, 0
 	w.unclear = append(w.unclear, &again)
 }
 
@@ -185,7 +185,7 @@ func (w *Worker) poll(claim *orbit.ClaimRequest) {
 		case err != nil:
 			w.log.Warn("claim not answered", "error", err)
 			w.claimPause.failed(err)
-		case len(tasks) == 0 && !claim.Repeated && time.Since(sent) < min(quickPoll, w.o.PollWait):
+		case len(tasks) == 0 && claim.Question == 0 && time.Since(sent) < min(quickPoll, w.o.PollWait):
 			w.claimPause.failed(nil)
 		default:
 			w.claimPause.succeeded()

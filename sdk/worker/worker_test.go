@@ -382,7 +382,7 @@ func TestT18ALostClaimIsFetched(t *testing.T) {
 	}
 	repeated := 0
 	for _, q := range r.Requests("/v1/claims") {
-		if strings.Contains(string(q.Body), `"repeated":true`) {
+		if strings.Contains(string(q.Body), `"question":1`) {
 			repeated++
 		}
 	}

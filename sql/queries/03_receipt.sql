@@ -22,3 +22,23 @@ INSERT INTO tx_command (namespace_id, command_id, created_at) VALUES (?, ?, NOW(
 -- lock: 3 receipt X, in key order, own transaction.
 -- name: DeleteTxCommands :execrows
 DELETE FROM tx_command WHERE namespace_id = ? AND command_id < ? ORDER BY command_id LIMIT ?;
+
+-- What repeated claims had started. The quota row guards them, so reading after it is exact.
+-- lock: none (guarded by the quota row).
+-- name: ListClaimRecords :many
+SELECT claim_key, digest, asked, started FROM claim_record
+WHERE namespace_id = ? AND application_id = ? AND claim_key IN (sqlc.slice('claim_keys')) ORDER BY claim_key;
+
+-- lock: 3 receipt X (new row). {many} A duplicate means that the claim was asked again meanwhile: run again with ListClaimRecords.
+-- name: InsertClaimRecord :execrows
+INSERT INTO claim_record (namespace_id, application_id, claim_key, digest, asked, started, created_at) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- Notes that a newer question was answered.
+-- lock: 3 receipt X, by primary key, under its quota.
+-- name: UpdateClaimRecord :execrows
+UPDATE claim_record SET asked = sqlc.arg('asked') WHERE namespace_id = ? AND application_id = ? AND claim_key = ? AND asked < sqlc.arg('asked');
+
+-- Removes what no lease can outlive any more.
+-- lock: 3 receipt X, in order of creation, own transaction.
+-- name: DeleteClaimRecords :execrows
+DELETE FROM claim_record WHERE namespace_id = ? AND created_at < ? ORDER BY created_at LIMIT ?;

@@ -67,7 +67,7 @@ func (s *Server) claims(w http.ResponseWriter, r *http.Request) {
 func (s *Server) start(c *rest.ClaimRequest) []rest.ClaimedTask {
 	tasks := []rest.ClaimedTask{}
 	now := time.Now().UTC()
-	if before, known := s.claimed[c.ClaimKey]; known && c.Repeated {
+	if before, known := s.claimed[c.ClaimKey]; known && c.Question > 0 {
 		return s.again(before)
 	}
 	for len(s.queue) > 0 && len(tasks) < int(c.MaxTasks) {
