@@ -140,7 +140,7 @@ type worker struct {
 	work     time.Duration
 	late     atomic.Int64
 	answer   func(c claimed) json.RawMessage // nil: the input
-	effects  io.Writer // nil: the journal in memory is enough
+	effects  io.Writer                       // nil: the journal in memory is enough
 }
 
 func newWorker(a *api, queue string, handlers ...string) *worker {

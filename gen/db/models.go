@@ -105,6 +105,24 @@ type Audit struct {
 	Detail []byte
 }
 
+// 带键领取的记录：答复丢失后凭键取回已开始的尝试，由额度行锁保护
+type ClaimRecord struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 领取者所属应用编号
+	ApplicationID uint64
+	// 领取键，每次领取新取，精确字节
+	ClaimKey []byte
+	// 领取内容的摘要；同键不同内容即为冲突
+	Digest []byte
+	// 已答复的最大询问序号：0为首次，重新询问逐次加一；更旧的询问不再得到任何尝试
+	Asked uint32
+	// 该次领取开始的任务编号与尝试序号，每项18字节
+	Started []byte
+	// 首次领取时刻，数据库时钟UTC微秒；租约上限过后即可清除
+	CreatedAt time.Time
+}
+
 // 应用凭据：只存密钥摘要，权限、有效期与吊销均以本行为准
 type Credential struct {
 	// 所属命名空间编号，写在密钥文本内，使查找只需一行
@@ -375,7 +393,7 @@ type Receipt struct {
 	NamespaceID uint64
 	// 受理请求的应用编号
 	ApplicationID uint64
-	// 操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查，6流程信号，8计划手动触发，20带键领取（正文为已开始的任务与尝试）；同一键在不同种类下互不相关
+	// 操作种类：1任务提交（含人工重试，共用提交键），2任务取消，3定义发布，4实例启动，5任务核查，6流程信号，8计划手动触发；同一键在不同种类下互不相关
 	Kind uint8
 	// 调用方给出的幂等键，精确字节，区分大小写与尾部空格
 	ReceiptKey []byte
