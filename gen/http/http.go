@@ -1101,7 +1101,7 @@ type CancelRequest struct {
 
 // ClaimRequest What a worker can take.
 type ClaimRequest struct {
-	// ClaimKey New for every claim. If the answer is lost, the same claim with repeated: true is given what it had started.
+	// ClaimKey New for every claim. If the answer is lost, the same claim is asked again with question one higher, and is given what it had started.
 	//
 	// Example: 7f3c9a52b1
 	ClaimKey string `json:"claim_key,omitempty"`
@@ -1119,11 +1119,13 @@ type ClaimRequest struct {
 	// Example: 8
 	MaxTasks int32 `json:"max_tasks"`
 
+	// Question 0 the first time, one more each time the claim of this key is asked again. It gets the attempts it had started, as far as they still run; if it had started any, it starts nothing. An older question than one already answered gets nothing.
+	//
+	// Example: 0
+	Question int32 `json:"question,omitempty"`
+
 	// Queues Queues to look at.
 	Queues []QueueName `json:"queues"`
-
-	// Repeated The claim of this key is asked again: it gets the attempts it had started, as far as they still run, and starts nothing if it had started any.
-	Repeated bool `json:"repeated,omitempty"`
 
 	// WaitMs How long to wait for the first one.
 	//
