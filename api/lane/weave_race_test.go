@@ -77,6 +77,9 @@ func TestC46SignalInterleavings(t *testing.T) {
 		}
 	}
 	f.exact()
+	if found := f.diagnosis(); found != "" {
+		t.Errorf("the doctor finds %s", found)
+	}
 	t.Logf("120 orders, %d ends: %v", len(seen), seen)
 }
 
@@ -138,6 +141,9 @@ func TestC46PollInterleavings(t *testing.T) {
 				f.work(pulse.Succeeded, `{"state":"DONE"}`)
 			}
 			f.exact()
+			if found := f.diagnosis(); found != "" {
+				t.Errorf("the doctor finds %s", found)
+			}
 			t.Logf("120 orders, %d ends", len(ends))
 		})
 	}
@@ -250,6 +256,9 @@ func TestC46TogetherOnTwoNodes(t *testing.T) {
 		f.stands(id, weave.InstanceState(i.State), string(i.Reason), f.steps(id))
 	}
 	f.exact()
+	if found := f.diagnosis(); found != "" {
+		t.Errorf("the doctor finds %s", found)
+	}
 }
 
 func pause(ms int) { time.Sleep(time.Duration(rand.IntN(ms*1000)) * time.Microsecond) }
