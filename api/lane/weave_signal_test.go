@@ -286,3 +286,30 @@ func TestSignalNamesItsSender(t *testing.T) {
 		t.Errorf("actors %v, the sender is %s", got, sender)
 	}
 }
+
+// A signal that nobody awaited is found by the scan when it expires, and ends visibly.
+func TestT14NeverAwaited(t *testing.T) {
+	f := newFlows(t, false)
+	late := strings.Replace(signalNode, `"name":"a"`, `"name":"w"`, 1)
+	f.publish(nodes("signal", "REVIEW", time.Hour, `{"name":"t","TASK...","input":1}`, late))
+	id := f.start(f.begin("k", "signal"))[0]
+	f.send(f.signal(id, "1", `{"state":"x"}`, func(r *weave.SignalRequest) { r.Step = "w" }))
+	due := func() int {
+		rows, err := db.New(f.db).ListDueSignals(t.Context(), db.ListDueSignalsParams{NamespaceID: f.ns, PendingAt: ptr(time.Now()), Limit: 10})
+		must(t, err)
+		return len(rows)
+	}
+	if due() != 0 || f.signals(id) != "PENDING" {
+		t.Errorf("due %d, signals %s", due(), f.signals(id))
+	}
+	f.sooner(id, 2*time.Hour)
+	f.set("UPDATE weave_signal SET expires_at = expires_at - INTERVAL 2 HOUR, available_at = available_at - INTERVAL 2 HOUR WHERE instance_id = ?", id[:])
+	if due() != 1 {
+		t.Errorf("%d signals are due", due())
+	}
+	f.advance(id)
+	if due() != 0 || f.signals(id) != "EXPIRED/NOT_AWAITED" {
+		t.Errorf("due %d, signals %s", due(), f.signals(id))
+	}
+	f.exact()
+}
