@@ -103,35 +103,18 @@ func problems(t *testing.T) string {
 	var rows [][]string
 	for _, code := range codes {
 		p := problem.New(code, "")
-		a, ok := advice[code]
+		a, ok := problem.AdviceOf(code)
 		if !ok {
-			t.Errorf("docs/advice_test.go has no advice for the code %q", code)
+			t.Errorf("api/problem/advice.go has no advice for the code %q", code)
 		}
-		rows = append(rows, []string{fmt.Sprintf(`<a id="%s"></a>`+"`%s`", code, code), fmt.Sprint(p.Status()), p.Title(), a.cause, a.fix, repeat(p)})
+		rows = append(rows, []string{fmt.Sprintf(`<a id="%s"></a>`+"`%s`", code, code), fmt.Sprint(p.Status()), p.Title(), a.Cause, a.Fix, p.Repeat()})
 	}
-	for code := range advice {
+	for _, code := range problem.AdvisedCodes() {
 		if !problem.Known(code) {
-			t.Errorf("docs/advice_test.go has advice for %q, which is no code", code)
+			t.Errorf("api/problem/advice.go has advice for %q, which is no code", code)
 		}
 	}
 	return table([]string{"code", "status", "title", "cause", "fix", "repeat unchanged?"}, rows)
-}
-
-// repeat says whether sending the very same request again is safe and useful.
-func repeat(p *problem.Problem) string {
-	after := ""
-	if ms := p.RetryAfterMS(); ms > 0 {
-		after = fmt.Sprintf(", after %d ms", ms)
-	}
-	switch {
-	case p.Code == "not_implemented":
-		return "useless"
-	case p.Status() >= 500:
-		return "safe with the same key" + after
-	case after != "":
-		return "safe" + after
-	}
-	return "useless until something changes"
 }
 
 func operations(t *testing.T) string {

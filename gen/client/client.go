@@ -2170,6 +2170,39 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
+// ProblemPage A code and what to do about it.
+type ProblemPage struct {
+	// Cause Why it happens.
+	//
+	// Example: The queue holds as many open tasks as it may.
+	Cause string `json:"cause"`
+
+	// Code The stable code.
+	//
+	// Example: queue_full
+	Code string `json:"code"`
+
+	// Fix What ends it.
+	//
+	// Example: Retry later, or raise the limit.
+	Fix string `json:"fix"`
+
+	// Repeat Whether the very same request may be sent again.
+	//
+	// Example: safe, after 500 ms
+	Repeat string `json:"repeat"`
+
+	// Status HTTP status it comes with.
+	//
+	// Example: 429
+	Status int32 `json:"status"`
+
+	// Title The same for every problem of the code.
+	//
+	// Example: The queue is full
+	Title string `json:"title"`
+}
+
 // Progress What a running attempt tells about itself. It decides nothing; the last one is shown with the task.
 type Progress struct {
 	// Detail Any JSON value, at most 4 KiB and 64 levels. Its bytes are kept exactly.
@@ -4976,6 +5009,9 @@ type LimitParam = int32
 // OptionalIdempotencyKeyParam defines model for OptionalIdempotencyKeyParam.
 type OptionalIdempotencyKeyParam = string
 
+// ProblemCodePath defines model for ProblemCodePath.
+type ProblemCodePath = string
+
 // QueueFilterParam Name of a queue, unique in its application, compared byte by byte.
 //
 // Example: conversions
@@ -5483,6 +5519,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /livez (the `Livez` operationId).
 	Livez(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetProblem What a problem code means
+	//
+	// Where the type of every problem leads. The cause, what ends it, and whether the same request may be repeated.
+	//
+	// Corresponds with GET /problems/{code} (the `GetProblem` operationId).
+	GetProblem(ctx context.Context, code ProblemCodePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Readyz Whether the node should get requests
 	//
@@ -6309,6 +6352,23 @@ type ClientInterface interface {
 // Corresponds with GET /livez (the `Livez` operationId).
 func (c *Client) Livez(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLivezRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetProblem What a problem code means
+//
+// Where the type of every problem leads. The cause, what ends it, and whether the same request may be repeated.
+//
+// Corresponds with GET /problems/{code} (the `GetProblem` operationId).
+func (c *Client) GetProblem(ctx context.Context, code ProblemCodePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProblemRequest(c.Server, code)
 	if err != nil {
 		return nil, err
 	}
@@ -8136,6 +8196,40 @@ func NewLivezRequest(server string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/livez")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetProblemRequest constructs an http.Request for the GetProblem method
+func NewGetProblemRequest(server string, code ProblemCodePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "code", code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/problems/%s", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -11744,6 +11838,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /livez (the `Livez` operationId).
 	LivezWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*LivezResponse, error)
 
+	// GetProblemWithResponse What a problem code means
+	//
+	// Where the type of every problem leads. The cause, what ends it, and whether the same request may be repeated.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /problems/{code} (the `GetProblem` operationId).
+	GetProblemWithResponse(ctx context.Context, code ProblemCodePath, reqEditors ...RequestEditorFn) (*GetProblemResponse, error)
+
 	// ReadyzWithResponse Whether the node should get requests
 	//
 	// Asks the database, and turns to 503 before a shutdown.
@@ -12671,6 +12774,54 @@ func (r LivezResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r LivezResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetProblemResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProblemPage
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetProblemResponse) GetJSON200() *ProblemPage {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetProblemResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetBody returns the raw response body bytes
+func (r GetProblemResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetProblemResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetProblemResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetProblemResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20268,6 +20419,21 @@ func (c *ClientWithResponses) LivezWithResponse(ctx context.Context, reqEditors 
 	return ParseLivezResponse(rsp)
 }
 
+// GetProblemWithResponse What a problem code means
+//
+// Where the type of every problem leads. The cause, what ends it, and whether the same request may be repeated.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /problems/{code} (the `GetProblem` operationId).
+func (c *ClientWithResponses) GetProblemWithResponse(ctx context.Context, code ProblemCodePath, reqEditors ...RequestEditorFn) (*GetProblemResponse, error) {
+	rsp, err := c.GetProblem(ctx, code, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetProblemResponse(rsp)
+}
+
 // ReadyzWithResponse Whether the node should get requests
 //
 // Asks the database, and turns to 503 before a shutdown.
@@ -21773,6 +21939,39 @@ func ParseLivezResponse(rsp *http.Response) (*LivezResponse, error) {
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetProblemResponse parses an HTTP response from a GetProblemWithResponse call
+func ParseGetProblemResponse(rsp *http.Response) (*GetProblemResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetProblemResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProblemPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
 
 	}
 

@@ -2169,6 +2169,39 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
+// ProblemPage A code and what to do about it.
+type ProblemPage struct {
+	// Cause Why it happens.
+	//
+	// Example: The queue holds as many open tasks as it may.
+	Cause string `json:"cause"`
+
+	// Code The stable code.
+	//
+	// Example: queue_full
+	Code string `json:"code"`
+
+	// Fix What ends it.
+	//
+	// Example: Retry later, or raise the limit.
+	Fix string `json:"fix"`
+
+	// Repeat Whether the very same request may be sent again.
+	//
+	// Example: safe, after 500 ms
+	Repeat string `json:"repeat"`
+
+	// Status HTTP status it comes with.
+	//
+	// Example: 429
+	Status int32 `json:"status"`
+
+	// Title The same for every problem of the code.
+	//
+	// Example: The queue is full
+	Title string `json:"title"`
+}
+
 // Progress What a running attempt tells about itself. It decides nothing; the last one is shown with the task.
 type Progress struct {
 	// Detail Any JSON value, at most 4 KiB and 64 levels. Its bytes are kept exactly.
@@ -4975,6 +5008,9 @@ type LimitParam = int32
 // OptionalIdempotencyKeyParam defines model for OptionalIdempotencyKeyParam.
 type OptionalIdempotencyKeyParam = string
 
+// ProblemCodePath defines model for ProblemCodePath.
+type ProblemCodePath = string
+
 // QueueFilterParam Name of a queue, unique in its application, compared byte by byte.
 //
 // Example: conversions
@@ -5410,6 +5446,9 @@ type ServerInterface interface {
 	// GetOpenapi This document
 	// (GET /openapi.yaml)
 	GetOpenapi(ctx echo.Context) error
+	// GetProblem What a problem code means
+	// (GET /problems/{code})
+	GetProblem(ctx echo.Context, code ProblemCodePath) error
 	// Readyz Whether the node should get requests
 	// (GET /readyz)
 	Readyz(ctx echo.Context) error
@@ -5636,6 +5675,22 @@ func (w *ServerInterfaceWrapper) GetOpenapi(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.GetOpenapi(ctx)
+	return err
+}
+
+// GetProblem converts echo context to params.
+func (w *ServerInterfaceWrapper) GetProblem(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "code" -------------
+	var code ProblemCodePath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "code", ctx.Param("code"), &code, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter code: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetProblem(ctx, code)
 	return err
 }
 
@@ -7201,6 +7256,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/readyz", wrapper.Readyz, options.OperationMiddlewares["readyz"]...)
 	router.GET(options.BaseURL+"/version", wrapper.GetVersion, options.OperationMiddlewares["getVersion"]...)
 	router.GET(options.BaseURL+"/openapi.yaml", wrapper.GetOpenapi, options.OperationMiddlewares["getOpenapi"]...)
+	router.GET(options.BaseURL+"/problems/:code", wrapper.GetProblem, options.OperationMiddlewares["getProblem"]...)
 	router.GET(options.BaseURL+"/v1/whoami", wrapper.Whoami, options.OperationMiddlewares["whoami"]...)
 	router.GET(options.BaseURL+"/v1/queues", wrapper.ListQueues, options.OperationMiddlewares["listQueues"]...)
 	router.GET(options.BaseURL+"/v1/queues/:queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
@@ -7351,6 +7407,44 @@ func (response GetOpenapi200ApplicationyamlResponse) VisitGetOpenapiResponse(w h
 		defer closer.Close()
 	}
 	_, err := io.Copy(w, response.Body)
+	return err
+}
+
+type GetProblemRequestObject struct {
+	Code ProblemCodePath `json:"code"`
+}
+
+type GetProblemResponseObject interface {
+	VisitGetProblemResponse(w http.ResponseWriter) error
+}
+
+type GetProblem200JSONResponse ProblemPage
+
+func (response GetProblem200JSONResponse) VisitGetProblemResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetProblem404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetProblem404ApplicationProblemPlusJSONResponse) VisitGetProblemResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
 	return err
 }
 
@@ -18065,6 +18159,9 @@ type StrictServerInterface interface {
 	// GetOpenapi This document
 	// (GET /openapi.yaml)
 	GetOpenapi(ctx context.Context, request GetOpenapiRequestObject) (GetOpenapiResponseObject, error)
+	// GetProblem What a problem code means
+	// (GET /problems/{code})
+	GetProblem(ctx context.Context, request GetProblemRequestObject) (GetProblemResponseObject, error)
 	// Readyz Whether the node should get requests
 	// (GET /readyz)
 	Readyz(ctx context.Context, request ReadyzRequestObject) (ReadyzResponseObject, error)
@@ -18323,6 +18420,31 @@ func (sh *strictHandler) GetOpenapi(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(GetOpenapiResponseObject); ok {
 		return validResponse.VisitGetOpenapiResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetProblem operation middleware
+func (sh *strictHandler) GetProblem(ctx echo.Context, code ProblemCodePath) error {
+	var request GetProblemRequestObject
+
+	request.Code = code
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetProblem(ctx.Request().Context(), request.(GetProblemRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetProblem")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetProblemResponseObject); ok {
+		return validResponse.VisitGetProblemResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -1880,6 +1880,39 @@ type Problem struct {
 	Type string `json:"type"`
 }
 
+// ProblemPage A code and what to do about it.
+type ProblemPage struct {
+	// Cause Why it happens.
+	//
+	// Example: The queue holds as many open tasks as it may.
+	Cause string `json:"cause"`
+
+	// Code The stable code.
+	//
+	// Example: queue_full
+	Code string `json:"code"`
+
+	// Fix What ends it.
+	//
+	// Example: Retry later, or raise the limit.
+	Fix string `json:"fix"`
+
+	// Repeat Whether the very same request may be sent again.
+	//
+	// Example: safe, after 500 ms
+	Repeat string `json:"repeat"`
+
+	// Status HTTP status it comes with.
+	//
+	// Example: 429
+	Status int32 `json:"status"`
+
+	// Title The same for every problem of the code.
+	//
+	// Example: The queue is full
+	Title string `json:"title"`
+}
+
 // Progress What a running attempt tells about itself. It decides nothing; the last one is shown with the task.
 type Progress struct {
 	// Detail Any JSON value, at most 4 KiB and 64 levels. Its bytes are kept exactly.
@@ -4584,6 +4617,9 @@ type LimitParam = int32
 // OptionalIdempotencyKeyParam defines model for OptionalIdempotencyKeyParam.
 type OptionalIdempotencyKeyParam = string
 
+// ProblemCodePath defines model for ProblemCodePath.
+type ProblemCodePath = string
+
 // QueueFilterParam Name of a queue, unique in its application, compared byte by byte.
 //
 // Example: conversions
@@ -5036,6 +5072,13 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 
 // The interface specification for the client above.
 type ClientInterface interface {
+
+	// GetProblem What a problem code means
+	//
+	// Where the type of every problem leads. The cause, what ends it, and whether the same request may be repeated.
+	//
+	// Corresponds with GET /problems/{code} (the `GetProblem` operationId).
+	GetProblem(ctx context.Context, code ProblemCodePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ClaimTasksWithBody Claim tasks
 	//
@@ -5728,6 +5771,23 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /version (the `GetVersion` operationId).
 	GetVersion(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// GetProblem What a problem code means
+//
+// Where the type of every problem leads. The cause, what ends it, and whether the same request may be repeated.
+//
+// Corresponds with GET /problems/{code} (the `GetProblem` operationId).
+func (c *Client) GetProblem(ctx context.Context, code ProblemCodePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProblemRequest(c.Server, code)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // ClaimTasksWithBody Claim tasks
@@ -7260,6 +7320,40 @@ func (c *Client) GetVersion(ctx context.Context, reqEditors ...RequestEditorFn) 
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewGetProblemRequest constructs an http.Request for the GetProblem method
+func NewGetProblemRequest(server string, code ProblemCodePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "code", code, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/problems/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewClaimTasksRequest calls the generic ClaimTasks builder with application/json body
@@ -10338,6 +10432,15 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// GetProblemWithResponse What a problem code means
+	//
+	// Where the type of every problem leads. The cause, what ends it, and whether the same request may be repeated.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /problems/{code} (the `GetProblem` operationId).
+	GetProblemWithResponse(ctx context.Context, code ProblemCodePath, reqEditors ...RequestEditorFn) (*GetProblemResponse, error)
+
 	// ClaimTasksWithBodyWithResponse Claim tasks
 	//
 	// Starts up to max_tasks attempts in one transaction; waits for the first up to wait_ms.
@@ -11093,6 +11196,54 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /version (the `GetVersion` operationId).
 	GetVersionWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetVersionResponse, error)
+}
+
+type GetProblemResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProblemPage
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetProblemResponse) GetJSON200() *ProblemPage {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetProblemResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetBody returns the raw response body bytes
+func (r GetProblemResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetProblemResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetProblemResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetProblemResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 // ClaimTasksResponse429Headers the declared response headers of an HTTP 429 response for ClaimTasks
@@ -17617,6 +17768,21 @@ func (r GetVersionResponse) ContentType() string {
 	return ""
 }
 
+// GetProblemWithResponse What a problem code means
+//
+// Where the type of every problem leads. The cause, what ends it, and whether the same request may be repeated.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /problems/{code} (the `GetProblem` operationId).
+func (c *ClientWithResponses) GetProblemWithResponse(ctx context.Context, code ProblemCodePath, reqEditors ...RequestEditorFn) (*GetProblemResponse, error) {
+	rsp, err := c.GetProblem(ctx, code, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetProblemResponse(rsp)
+}
+
 // ClaimTasksWithBodyWithResponse Claim tasks
 //
 // Starts up to max_tasks attempts in one transaction; waits for the first up to wait_ms.
@@ -18875,6 +19041,39 @@ func (c *ClientWithResponses) GetVersionWithResponse(ctx context.Context, reqEdi
 		return nil, err
 	}
 	return ParseGetVersionResponse(rsp)
+}
+
+// ParseGetProblemResponse parses an HTTP response from a GetProblemWithResponse call
+func ParseGetProblemResponse(rsp *http.Response) (*GetProblemResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetProblemResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProblemPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	}
+
+	return response, nil
 }
 
 // ParseClaimTasksResponse parses an HTTP response from a ClaimTasksWithResponse call

@@ -1,8 +1,43 @@
-package docs_test
+package problem
 
-// advice is what the error page says about a code beside what the table of api/problem says: why it happens and what
-// ends it. The test demands a line for every code, and no line without one.
-var advice = map[string]struct{ cause, fix string }{
+import "fmt"
+
+// Advice is what the page of a code says beside its row in the table: why it happens and what ends it.
+type Advice struct{ Cause, Fix string }
+
+// AdviceOf is the advice about a code; false for a code without, which a test of the documentation does not allow.
+func AdviceOf(code string) (Advice, bool) {
+	a, ok := advice[code]
+	return a, ok
+}
+
+// AdvisedCodes lists the codes there is advice about.
+func AdvisedCodes() []string {
+	codes := make([]string, 0, len(advice))
+	for code := range advice {
+		codes = append(codes, code)
+	}
+	return codes
+}
+
+// Repeat says whether sending the very same request again is safe and useful.
+func (p *Problem) Repeat() string {
+	after := ""
+	if ms := p.RetryAfterMS(); ms > 0 {
+		after = fmt.Sprintf(", after %d ms", ms)
+	}
+	switch {
+	case p.Code == "not_implemented":
+		return "useless"
+	case p.Status() >= 500:
+		return "safe with the same key" + after
+	case after != "":
+		return "safe" + after
+	}
+	return "useless until something changes"
+}
+
+var advice = map[string]Advice{
 	"text_syntax":        {"The body is not one JSON value.", "Send valid JSON; the detail gives the offset."},
 	"text_duplicate_key": {"An object names a member twice; readers would disagree about it.", "Name each member once."},
 	"text_depth":         {"The JSON nests deeper than 64 levels.", "Flatten it, or send a reference."},
