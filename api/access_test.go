@@ -93,6 +93,9 @@ func TestAnotherNamespaceSeesNothing(t *testing.T) {
 		if !strings.Contains(o.Path, ":") || o.ID == "putQueue" || o.ID == "putSubscription" || o.ID == "putSchedule" {
 			continue
 		}
+		if o.Access == "public" {
+			continue // the same for everybody, and nobody's
+		}
 		c := call{method: o.Method, path: fill.Replace(o.Path), body: valid[o.ID], header: map[string]string{"Idempotency-Key": "x"}}
 		callers := []auth.Issued{stranger, neighbour}
 		if o.Scope == auth.ScopePlatformAdmin {
