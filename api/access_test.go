@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orbitrun/orbit/api"
 	"github.com/orbitrun/orbit/api/auth"
@@ -173,5 +174,29 @@ func TestRotationOverlaps(t *testing.T) {
 	n.post("/v1/admin/credentials/"+auth.CredentialText(other.ID)+"/rotate", `{"overlap_ms":0}`).is(201)
 	if p := n.do(call{method: "GET", path: "/v1/whoami", key: other.Key.Text()}).is(401).problem(); p.Code != "credential_expired" {
 		t.Error(p.Code)
+	}
+}
+
+// A key revoked while its pull waits is refused, and what is committed afterwards stays for others (O12).
+func TestAWaitingPullIsJudgedAgain(t *testing.T) {
+	n := newNode(t)
+	n.queue("work")
+	n.subscribe("results", `{"queues":["work"],"window":4}`)
+	k := n.key("subscriptions:consume")
+	answered := make(chan answer, 1)
+	go func() {
+		answered <- n.do(call{method: "POST", path: "/v1/subscriptions/results/pull", key: k.Key.Text(), body: `{"consumer":"c","max":1,"wait_ms":20000}`})
+	}()
+	time.Sleep(200 * time.Millisecond)
+	_, err := n.db.ExecContext(t.Context(), "UPDATE credential SET revoked_at = NOW(6) WHERE credential_id = ?", k.ID) // as another node would
+	must(t, err)
+	began := time.Now()
+	if p := (<-answered).is(401).problem(); p.Code != "credential_revoked" || time.Since(began) > 5*time.Second {
+		t.Errorf("%s after %s", p.Code, time.Since(began))
+	}
+	n.submit(fmt.Sprintf(submission, "k", "1"))
+	n.run("work", `"outcome":"SUCCEEDED","output":1`)
+	if got := n.pull("results", "other", 0, 1, 5*time.Second); len(got.Items) != 1 || got.Items[0].Generation != 1 {
+		t.Errorf("the next consumer is handed %+v", got.Items)
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -28,7 +29,11 @@ func (s *Server) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if refused != nil {
 			return refused
 		}
-		c.SetRequest(c.Request().WithContext(auth.WithCaller(c.Request().Context(), caller)))
+		ctx := auth.WithJudge(auth.WithCaller(c.Request().Context(), caller), func(ctx context.Context) *problem.Problem {
+			_, refused := s.Verifier.Verify(ctx, key, op.scope)
+			return refused
+		})
+		c.SetRequest(c.Request().WithContext(ctx))
 		return next(c)
 	}
 }

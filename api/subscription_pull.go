@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/orbitrun/orbit/api/auth"
 	"github.com/orbitrun/orbit/api/store"
 	"github.com/orbitrun/orbit/api/tx"
 	"github.com/orbitrun/orbit/engine/stream"
@@ -12,7 +13,7 @@ import (
 )
 
 // PullSubscription hands out results and waits for the first of them. The wait ends early, with nothing, when the node
-// drains. Refuses: stream_broken.
+// drains. The key is judged before every look: one that is revoked while it waits gets nothing more. Refuses: stream_broken.
 func (s *Server) PullSubscription(ctx context.Context, r httpapi.PullSubscriptionRequestObject) (httpapi.PullSubscriptionResponseObject, error) {
 	p := &pull{subscribed: subscription(ctx, r.Subscription), ask: stream.Pull{
 		Holder: stream.Holder(r.Body.Consumer), Holding: uint64(r.Body.HoldingThrough), Max: int(r.Body.Max)}}
@@ -22,6 +23,9 @@ func (s *Server) PullSubscription(ctx context.Context, r httpapi.PullSubscriptio
 	defer leave()
 	until := time.Now().Add(milliseconds(r.Body.WaitMs))
 	for {
+		if refused := auth.JudgeAgain(ctx); refused != nil {
+			return nil, refused
+		}
 		changed := s.stream.next(p.caller.Namespace)
 		if err := s.Writer.Run(ctx, p.caller.Namespace, "pull_subscription", p.run); err != nil {
 			return nil, err

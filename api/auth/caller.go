@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/orbitrun/orbit/api/problem"
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/gen/db"
 )
@@ -30,6 +31,23 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 func CallerOf(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c
+}
+
+type judgeKey struct{}
+
+// WithJudge carries how the caller of a request is judged again.
+func WithJudge(ctx context.Context, judge func(context.Context) *problem.Problem) context.Context {
+	return context.WithValue(ctx, judgeKey{}, judge)
+}
+
+// JudgeAgain judges the caller of a request that takes long: a key revoked or expired meanwhile is refused within the
+// seconds a verdict is remembered. It is nil when the caller may go on.
+func JudgeAgain(ctx context.Context) *problem.Problem {
+	judge, ok := ctx.Value(judgeKey{}).(func(context.Context) *problem.Problem)
+	if !ok {
+		return nil
+	}
+	return judge(ctx)
 }
 
 func callerOfRow(namespace uint64, row db.GetCredentialRow) Caller {

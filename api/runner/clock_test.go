@@ -92,6 +92,7 @@ func (n *node) late(ids []engine.ID) (worst time.Duration) {
 		}
 		worst, count = max(worst, time.Duration(us)*time.Microsecond), count+1
 	}
+	n.must(rows.Err())
 	if count != len(ids) {
 		n.Errorf("%d of %d timers rang", count, len(ids))
 	}

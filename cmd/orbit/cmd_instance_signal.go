@@ -78,7 +78,7 @@ func instanceSignals(s *cli.Settings) *cobra.Command {
 		return cli.List(ctx, on, &f, func(ctx context.Context, cursor *string, limit *int32) (*http.Response, error) {
 			return on.API.ListInstanceSignals(ctx, args[0], &client.ListInstanceSignalsParams{Cursor: cursor, Limit: limit})
 		}, []string{"signal", "step", "activation", "state", "classification", "accepted", "correlation", "content"}, func(g client.Signal) []string {
-			return []string{g.SignalId, g.Step, render.Int(g.ActivationNo), string(g.State), render.TextOf(g.Classification), render.Time(g.AcceptedAt),
+			return []string{g.SignalId, g.Step, render.Int(g.ActivationNo), g.State, render.TextOf(g.Classification), render.Time(g.AcceptedAt),
 				render.Brief(g.Correlation, 32), render.Brief(string(g.Content), 60)}
 		})
 	})
@@ -101,7 +101,7 @@ func instanceWaits(s *cli.Settings) *cobra.Command {
 			if w.UsedRounds != nil {
 				rounds = render.Int(*w.UsedRounds)
 			}
-			return []string{w.Step, string(w.Kind), string(w.State), render.Time(w.StartedAt), render.Time(w.DeadlineAt), render.TimeOf(w.SettledAt), signal, render.Brief(render.TextOf(w.Correlation), 40), rounds, render.TimeOf(w.NextPollAt)}
+			return []string{w.Step, w.Kind, string(w.State), render.Time(w.StartedAt), render.Time(w.DeadlineAt), render.TimeOf(w.SettledAt), signal, render.Brief(render.TextOf(w.Correlation), 40), rounds, render.TimeOf(w.NextPollAt)}
 		})
 	})
 	return cmd
