@@ -101,7 +101,7 @@ func instanceWaits(s *cli.Settings) *cobra.Command {
 			if w.UsedRounds != nil {
 				rounds = render.Int(*w.UsedRounds)
 			}
-			return []string{w.Step, w.Kind, string(w.State), render.Time(w.StartedAt), render.Time(w.DeadlineAt), render.TimeOf(w.SettledAt), signal, render.Brief(render.TextOf(w.Correlation), 40), rounds, render.TimeOf(w.NextPollAt)}
+			return []string{w.Step, w.Kind, w.State, render.Time(w.StartedAt), render.Time(w.DeadlineAt), render.TimeOf(w.SettledAt), signal, render.Brief(render.TextOf(w.Correlation), 40), rounds, render.TimeOf(w.NextPollAt)}
 		})
 	})
 	return cmd
