@@ -69,7 +69,7 @@ test-mariadb: ## The same tests on MariaDB, started and stopped here
 
 .PHONY: integration
 integration: build ## Real processes, killed: the tests behind the build tag "integration"
-	ORBIT_BINARY="$(CURDIR)/$(BINARY)" ORBIT_TEST_REPORT=build/integration tools/test.sh --only . -tags integration -count=1 ./integration/...
+	ORBIT_BINARY="$(CURDIR)/$(BINARY)" ORBIT_TEST_REPORT=build/integration ORBIT_TEST_TIMEOUT=$${ORBIT_TEST_TIMEOUT:-30m} tools/test.sh --only . -tags integration -count=1 ./integration/...
 
 .PHONY: chaos
 chaos: build ## Kills and broken links, many times over; every figure is printed (ORBIT_CHAOS_FACTOR, default 10)
