@@ -1,6 +1,9 @@
 package engine
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+	"fmt"
+)
 
 // ID is a UUIDv7 made by the caller; the engine never invents one.
 type ID [16]byte
@@ -29,6 +32,9 @@ func decodeLower(dst []byte, text string) bool {
 	_, err := hex.Decode(dst, []byte(text))
 	return err == nil
 }
+
+// CredentialText is a credential's number as the API, audits and histories show it.
+func CredentialText(id uint64) string { return fmt.Sprintf("cred_%016x", id) }
 
 // Less orders ids by bytes, which is the order of the database's binary keys.
 func (id ID) Less(other ID) bool { return string(id[:]) < string(other[:]) }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"github.com/orbitrun/orbit/engine"
 )
 
 // NewID is a random 63-bit id, never zero.
@@ -25,7 +27,7 @@ func NamespaceText(id uint64) string { return fmt.Sprintf("ns_%016x", id) }
 func ApplicationText(id uint64) string { return fmt.Sprintf("app_%016x", id) }
 
 // CredentialText: see NamespaceText.
-func CredentialText(id uint64) string { return fmt.Sprintf("cred_%016x", id) }
+func CredentialText(id uint64) string { return engine.CredentialText(id) }
 
 // QueueText: see NamespaceText.
 func QueueText(id uint64) string { return fmt.Sprintf("queue_%016x", id) }

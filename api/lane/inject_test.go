@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
 
 	"github.com/orbitrun/orbit/api/dbtest"
@@ -78,13 +79,7 @@ var operations = []operation{
 		w.submit(s)
 		return func() error {
 				got, refusal, err := w.Claim(context.Background(), w.ns, w.claim(1), 0)
-				if refusal != nil {
-					return refusal
-				}
-				if err == nil && len(got) != 1 {
-					return fmt.Errorf("given %d", len(got))
-				}
-				return err
+				return one(got, refusal, err)
 			}, func() int {
 				return w.scalar("SELECT COUNT(*) FROM open_task WHERE task_id = ? AND state = 2", s.TaskID[:])
 			}
@@ -100,13 +95,7 @@ var operations = []operation{
 				if err == nil && refusal == nil && len(got) == 0 { // what could not be handed over was given back
 					got, refusal, err = w.Claim(context.Background(), w.ns, w.claim(1), 0)
 				}
-				if refusal != nil {
-					return refusal
-				}
-				if err == nil && len(got) != 1 {
-					return fmt.Errorf("given %d", len(got))
-				}
-				return err
+				return one(got, refusal, err)
 			}, func() int {
 				return w.scalar("SELECT COUNT(*) FROM open_task WHERE task_id = ? AND state = 2 AND token <> ?", s.TaskID[:], first[0].Task.Token[:])
 			}
@@ -150,6 +139,17 @@ var operations = []operation{
 			return w.Due(context.Background(), w.ns, []pulse.Due{{Kind: pulse.DueLost, Application: s.Application, Queue: s.Queue, Task: s.TaskID}})
 		}, func() int { return w.scalar("SELECT COUNT(*) FROM attempt WHERE task_id = ?", s.TaskID[:]) }
 	}},
+}
+
+// one demands that a claim was given one task.
+func one(got []lane.Granted, refusal *engine.Refusal, err error) error {
+	if refusal != nil {
+		return refusal
+	}
+	if err == nil && len(got) != 1 {
+		return fmt.Errorf("given %d", len(got))
+	}
+	return err
 }
 
 func refused(err error, out []pulse.SubmitOutcome) error {

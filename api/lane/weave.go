@@ -51,6 +51,14 @@ type WeaveResult struct {
 	DueAt     time.Time         // when the first clock of these instances rings; zero: none runs
 }
 
+// add joins what another transaction made.
+func (r *WeaveResult) add(one *WeaveResult) {
+	r.Starts, r.Answers = append(r.Starts, one.Starts...), append(r.Answers, one.Answers...)
+	r.Ready, r.Again = append(r.Ready, one.Ready...), append(r.Again, one.Again...)
+	r.Overtaken, r.Late = append(r.Overtaken, one.Overtaken...), append(r.Late, one.Late...)
+	r.DueAt = engine.Sooner(r.DueAt, one.DueAt)
+}
+
 // runWeave runs one transaction of workflows, if anything waits, and returns how many callers it served.
 func (l *Lane) runWeave() int {
 	items, starts, requests, instances := l.takeWeave()

@@ -164,14 +164,20 @@ func TestBrokenSnapshot(t *testing.T) {
 	f.exact()
 }
 
+// holds are what keeps anything new from starting, and what lets it start again.
+var holds = map[string][2]string{
+	"paused":      {"UPDATE instance SET paused = 1 WHERE namespace_id = ?", "UPDATE instance SET paused = 0 WHERE namespace_id = ?"},
+	"gate closed": {"UPDATE execution_gate SET state = 2 WHERE namespace_id = ?", "UPDATE execution_gate SET state = 1 WHERE namespace_id = ?"},
+	"application": {"UPDATE application SET status = 2 WHERE namespace_id = ?", "UPDATE application SET status = 1 WHERE namespace_id = ?"},
+	"namespace":   {"UPDATE namespace SET status = 2 WHERE namespace_id = ?", "UPDATE namespace SET status = 1 WHERE namespace_id = ?"},
+	"queue full":  {"UPDATE queue SET open_tasks_max = 0 WHERE namespace_id = ?", "UPDATE queue SET open_tasks_max = 9 WHERE namespace_id = ?"},
+	"quota full":  {"UPDATE quota SET open_tasks_max = 0 WHERE namespace_id = ?", "UPDATE quota SET open_tasks_max = 9 WHERE namespace_id = ?"},
+}
+
 // A paused instance, a closed gate, a disabled application: results are collected, nothing starts, the rest is kept.
 func TestHeldBack(t *testing.T) {
-	for name, hold := range map[string][2]string{
-		"paused":      {"UPDATE instance SET paused = 1 WHERE namespace_id = ?", "UPDATE instance SET paused = 0 WHERE namespace_id = ?"},
-		"gate closed": {"UPDATE execution_gate SET state = 2 WHERE namespace_id = ?", "UPDATE execution_gate SET state = 1 WHERE namespace_id = ?"},
-		"application": {"UPDATE application SET status = 2 WHERE namespace_id = ?", "UPDATE application SET status = 1 WHERE namespace_id = ?"},
-		"namespace":   {"UPDATE namespace SET status = 2 WHERE namespace_id = ?", "UPDATE namespace SET status = 1 WHERE namespace_id = ?"},
-	} {
+	for _, name := range []string{"paused", "gate closed", "application", "namespace"} {
+		hold := holds[name]
 		t.Run(name, func(t *testing.T) {
 			f := newFlows(t, false)
 			f.publish(chain("two", 1, "REVIEW", "a", "b"))
@@ -277,11 +283,7 @@ func TestOneKeyManyStarts(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for _, r := range receipts {
-		if r != receipts[0] {
-			t.Errorf("receipts differ: %s and %s", r, receipts[0])
-		}
-	}
+	allEqual(t, receipts)
 	var instances int
 	must(t, f.db.QueryRow("SELECT COUNT(*) FROM instance WHERE namespace_id = ?", f.ns).Scan(&instances))
 	if instances != 1 {
@@ -437,6 +439,16 @@ func TestPublishTogether(t *testing.T) {
 	for _, r := range receipts {
 		if r != receipts[0] {
 			t.Errorf("%s and %s", r, receipts[0])
+		}
+	}
+}
+
+// allEqual demands one receipt, byte for byte, for every caller.
+func allEqual(t *testing.T, receipts []string) {
+	t.Helper()
+	for _, r := range receipts {
+		if r != receipts[0] {
+			t.Errorf("receipts differ: %s and %s", r, receipts[0])
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/weave"
@@ -85,17 +84,13 @@ func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start
 			w.onFailed(namespace, r.Target(), err)
 			one.Answers = []weave.Answer{{Refusal: engine.Refuse("internal", "the request failed; ask again with the same key")}}
 		}
-		out.Answers, out.Ready, out.Again = append(out.Answers, one.Answers...), append(out.Ready, one.Ready...), append(out.Again, one.Again...)
-		out.DueAt, out.Overtaken = first(out.DueAt, one.DueAt), append(out.Overtaken, one.Overtaken...)
-		out.Late = append(out.Late, one.Late...)
+		out.add(&one)
 	}
 	for _, id := range instances {
 		one, err := w.together(ctx, namespace, nil, []engine.ID{id})
 		switch {
 		case err == nil:
-			out.Ready, out.Again = append(out.Ready, one.Ready...), append(out.Again, one.Again...)
-			out.DueAt, out.Overtaken = first(out.DueAt, one.DueAt), append(out.Overtaken, one.Overtaken...)
-			out.Late = append(out.Late, one.Late...)
+			out.add(&one)
 		case passing(ctx, err):
 			return out, err
 		default:
@@ -114,21 +109,11 @@ func (w *Workflows) apart(ctx context.Context, namespace uint64, starts []*Start
 			w.onFailed(namespace, s.InstanceID, err)
 			one.Starts = []StartOutcome{{Refusal: engine.Refuse("internal", "the start failed; ask again with the same key")}}
 		}
-		out.Starts, out.Ready, out.Again = append(out.Starts, one.Starts...), append(out.Ready, one.Ready...), append(out.Again, one.Again...)
-		out.DueAt, out.Overtaken = first(out.DueAt, one.DueAt), append(out.Overtaken, one.Overtaken...)
-		out.Late = append(out.Late, one.Late...)
+		out.add(&one)
 	}
 	slices.Sort(out.Ready)
 	out.Ready = slices.Compact(out.Ready)
 	return out, nil
-}
-
-// first is the earlier of two times; zero is none.
-func first(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 func weaveStarts(starts []*Start) []weave.Start {

@@ -259,11 +259,7 @@ func TestT14OneKeyManySignals(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for _, r := range receipts {
-		if r != receipts[0] {
-			t.Errorf("receipts differ: %s and %s", r, receipts[0])
-		}
-	}
+	allEqual(t, receipts)
 	if got := f.signals(id); got != "APPLIED/APPLIED" {
 		t.Errorf("signals %s", got)
 	}

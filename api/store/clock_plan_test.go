@@ -19,7 +19,7 @@ func TestPlansOfClocks(t *testing.T) {
 	must(t, err)
 	defer conn.Close()
 	// of each instance three activations, rounds and signals
-	for _, statement := range append(numbers(60_000), []string{
+	build(t, conn, append(numbers(60_000), []string{
 		`INSERT INTO weave_pending_advance (namespace_id, instance_id, step_no, kind, activation_id, step_version, version, due_at)
 		 SELECT 1, UNHEX(LPAD(HEX(i), 32, '0')), 1, 2, UNHEX(LPAD(HEX(i), 32, '0')), 2, 1, NOW(6) + INTERVAL (CAST(i AS SIGNED) - 3000) SECOND FROM n`,
 		`INSERT INTO step_wait (namespace_id, instance_id, activation_id, step_no, kind, state, started_at, duration_ms, deadline_at)
@@ -32,11 +32,7 @@ func TestPlansOfClocks(t *testing.T) {
 		 SELECT 1, UNHEX(LPAD(HEX(i % 20000), 32, '0')), UNHEX(LPAD(HEX(i), 32, '0')), 1, 1, 's', '1', 'c', 1, 1, NOW(6) + INTERVAL (CAST(i AS SIGNED) - 3000) SECOND, NOW(6), NOW(6),
 			UNHEX(REPEAT('00', 32)), UNHEX(LPAD(HEX(i), 32, '0')), '{}' FROM n`,
 		"ANALYZE TABLE weave_pending_advance, step_wait, weave_poll, weave_poll_round, weave_signal",
-	}...) {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			t.Fatalf("%.80s: %v", statement, err)
-		}
-	}
+	}...))
 	now := time.Now().UTC()
 	var ids [][]byte
 	for i := range 32 {

@@ -34,9 +34,7 @@ func fill(t *testing.T, d *dbtest.DB) {
 			t.Fatalf("%.80s: %v", statement, err)
 		}
 	}
-	for _, statement := range numbers(planTasks) {
-		exec(statement)
-	}
+	build(t, conn, numbers(planTasks))
 	for first := 1; first <= planTasks; first += planTasks / 20 { // no statement runs into the read timeout of a slow machine
 		// of a thousand: 600 wait, 200 are delayed, 20 run, 100 are parked, 50 gated, 30 wait for a person long after their deadline
 		exec(`INSERT INTO open_task (namespace_id, task_id, application_id, queue_id, state, state_version, priority, attempt_no, attempts_used, max_attempts, lost_policy, has_contract, permit_held,
@@ -51,13 +49,21 @@ func fill(t *testing.T, d *dbtest.DB) {
 		 SELECT 1, UNHEX(LPAD(HEX(i + IF(i % 2, 0, 1000000)), 32, '0')), 1, 1 + i % 10, IF(i % 2, 1, 2 + i % 3), 1, 0, 1, 'h', '1', 60000, 3, '{}', 1,
 			NOW(6), NOW(6), NOW(6) - INTERVAL i SECOND, NOW(6), 0, CONCAT('order ', i % 200), '{}' FROM n WHERE i BETWEEN ? AND ?`, first, first+planTasks/20-1)
 	}
-	for _, statement := range []string{
+	build(t, conn, []string{
 		`INSERT INTO key_wait SELECT namespace_id, resource_key, due_at, task_id, application_id, queue_id FROM open_task WHERE state = 4`,
 		`INSERT INTO resource_lock SELECT 1, resource_key, UNHEX(LPAD('1', 32, '0')), COUNT(*) FROM key_wait GROUP BY resource_key`,
 		`INSERT INTO task_attribute SELECT namespace_id, queue_id, 'region', CONCAT('r', CRC32(task_id) % 7), created_at, task_id FROM task`,
 		"ANALYZE TABLE task_attribute, open_task, task, key_wait, resource_lock",
-	} {
-		exec(statement)
+	})
+}
+
+// build runs statements on the connection that the numbers are for.
+func build(t *testing.T, conn *sql.Conn, statements []string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := conn.ExecContext(context.Background(), statement); err != nil {
+			t.Fatalf("%.80s: %v", statement, err)
+		}
 	}
 }
 

@@ -153,13 +153,9 @@ func LoadReceipts(ctx context.Context, t *tx.Tx, keys map[pulse.ReceiptKey]bool,
 		application uint64
 		kind        pulse.ReceiptKind
 	}
-	groups := map[group]map[string]bool{}
+	groups := textSets[group]{}
 	for k := range keys {
-		g := group{k.Application, k.Kind}
-		if groups[g] == nil {
-			groups[g] = map[string]bool{}
-		}
-		groups[g][k.Key] = true
+		groups.add(group{k.Application, k.Kind}, k.Key)
 	}
 	for g, names := range groups {
 		rows, err := t.Queries().ListReceipts(ctx, db.ListReceiptsParams{

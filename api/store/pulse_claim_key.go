@@ -13,16 +13,13 @@ import (
 // claimRecords reads what claims that are asked again had started. A first question reads nothing: if its key is known
 // after all, the insert of its record shows it, and the transaction runs again with a look.
 func (l *pulseLoad) claimRecords(ctx context.Context, t *tx.Tx) error {
-	keys := map[uint64]map[string]bool{}
+	keys := textSets[uint64]{}
 	for i := range l.batch.Claims {
 		c := &l.batch.Claims[i]
 		if c.Key == "" || c.Question == 0 && !l.hints.LookUpReceipts {
 			continue
 		}
-		if keys[c.Application] == nil {
-			keys[c.Application] = map[string]bool{}
-		}
-		keys[c.Application][c.Key] = true
+		keys.add(c.Application, c.Key)
 	}
 	for application, names := range keys {
 		rows, err := t.Queries().ListClaimRecords(ctx, db.ListClaimRecordsParams{NamespaceID: t.Namespace(), ApplicationID: application, ClaimKeys: sortedTexts(names)})

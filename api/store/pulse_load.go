@@ -201,6 +201,16 @@ func (l *pulseLoad) attempts(ctx context.Context, t *tx.Tx, ids [][]byte) error 
 	return err
 }
 
+// textSets are keys in groups, one statement each.
+type textSets[G comparable] map[G]map[string]bool
+
+func (s textSets[G]) add(group G, text string) {
+	if s[group] == nil {
+		s[group] = map[string]bool{}
+	}
+	s[group][text] = true
+}
+
 func sortedTexts(set map[string]bool) [][]byte {
 	keys := make([]string, 0, len(set))
 	for k := range set {

@@ -18,17 +18,13 @@ func (l *pulseLoad) slots(ctx context.Context, t *tx.Tx) ([]engine.ID, error) {
 		queue uint64
 		kind  pulse.SlotKind
 	}
-	groups := map[group]map[string]bool{}
+	groups := textSets[group]{}
 	for i := range l.batch.Submissions {
 		key, asked := l.batch.Submissions[i].SlotKey()
 		if !asked {
 			continue
 		}
-		g := group{key.Queue, key.Kind}
-		if groups[g] == nil {
-			groups[g] = map[string]bool{}
-		}
-		groups[g][key.Key] = true
+		groups.add(group{key.Queue, key.Kind}, key.Key)
 	}
 	var holders []engine.ID
 	for g, keys := range groups {

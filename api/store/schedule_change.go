@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
@@ -110,7 +109,7 @@ func (h *scheduleHeld) expected() error {
 
 func (h *scheduleHeld) audit(action, detail string) error {
 	return InsertAudits(h.ctx, h.t, h.now, []pulse.AuditWrite{{
-		Application: h.c.Application, Actor: fmt.Sprintf("cred_%016x", h.c.Credential), Action: action, Subject: "schedule:" + h.c.Schedule, Reason: h.c.Reason, Detail: detail,
+		Application: h.c.Application, Actor: engine.CredentialText(h.c.Credential), Action: action, Subject: "schedule:" + h.c.Schedule, Reason: h.c.Reason, Detail: detail,
 	}})
 }
 

@@ -18,7 +18,7 @@ func TestPlansOfSchedules(t *testing.T) {
 	conn, err := d.Conn(ctx)
 	must(t, err)
 	defer conn.Close()
-	for _, statement := range append(numbers(60_000), []string{
+	build(t, conn, append(numbers(60_000), []string{
 		`INSERT INTO schedule (namespace_id, schedule_id, application_id, name, version, plan_version, revision, paused, skip_before, last_at, next_at, due_at, waiting_version, created_at, changed_at)
 		 SELECT 1 + i % 2, i, 1, CONCAT('s', i), 3, 2, 1, 0, NOW(6), NOW(6), NOW(6), NOW(6) + INTERVAL (CAST(i AS SIGNED) - 3000) SECOND, 0, NOW(6), NOW(6) FROM n WHERE i <= 20000`,
 		`INSERT INTO schedule_version (namespace_id, schedule_id, version, effective_from, kind, expression, time_zone, every_ms, anchor_at, dst_gap, dst_repeat, overlap, misfire, catch_up_window_ms, queue_id, handler,
@@ -27,11 +27,7 @@ func TestPlansOfSchedules(t *testing.T) {
 		`INSERT INTO schedule_trigger (namespace_id, trigger_id, schedule_id, version, planned_at, origin, outcome, decided_at)
 		 SELECT 1, UNHEX(LPAD(HEX(i), 32, '0')), 2 * (i % 3) + 2, 1, NOW(6) - INTERVAL i SECOND, 1, 1, NOW(6) FROM n`,
 		"ANALYZE TABLE schedule, schedule_version, schedule_trigger",
-	}...) {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			t.Fatalf("%.80s: %v", statement, err)
-		}
-	}
+	}...))
 	now, epoch := time.Now().UTC(), time.Unix(0, 0).UTC()
 	middle := now.Add(-20 * time.Minute)
 	var ids []uint64

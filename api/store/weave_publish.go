@@ -228,7 +228,7 @@ func (p *publish) write(t *tx.Tx, latest uint32) error {
 		return err
 	}
 	return InsertAudits(p.ctx, t, now, []pulse.AuditWrite{{
-		Application: p.who.Application, Actor: fmt.Sprintf("cred_%016x", p.who.Credential), Action: "workflow.published",
+		Application: p.who.Application, Actor: engine.CredentialText(p.who.Credential), Action: "workflow.published",
 		Subject: fmt.Sprintf("%s@%d", p.def.Name, version), Detail: string(p.out.Receipt),
 	}})
 }

@@ -81,20 +81,21 @@ const (
 
 // OpenReader opens a pool for single-statement reads; nothing is locked and nothing is written through it.
 func OpenReader(dsn string, connections int) (*sql.DB, error) {
-	return open(dsn, connections, 30*time.Second, readCommitted)
+	return open(dsn, connections, 0, readCommitted)
 }
 
 // silence is how long a writer believes a server that says nothing: longer than any wait for a lock, and no longer than
 // a lane can stand still when the other end of its connection has gone without a word.
 const silence = 8 * time.Second
 
+// open's patience is how long a read may be silent; zero means what every connection has.
 func open(dsn string, connections int, patience time.Duration, session ...string) (*sql.DB, error) {
 	cfg, err := parse(dsn)
-	if err == nil {
-		setDefault(&cfg.ReadTimeout, patience)
-		err = Configure(cfg)
-	}
 	if err != nil {
+		return nil, err
+	}
+	setDefault(&cfg.ReadTimeout, patience)
+	if err := Configure(cfg); err != nil {
 		return nil, err
 	}
 	inner, err := mysql.NewConnector(cfg)

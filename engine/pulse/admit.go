@@ -63,12 +63,7 @@ func replay(r Receipt, digest [32]byte) SubmitOutcome {
 
 // admit makes the open row of an accepted task and its full row. first is when the round of a debounced one began.
 func (p *planner) admit(s *Submission, first time.Time) *work {
-	if s.Slot.Kind == SlotDebounce {
-		late := *s // the batch stays as it was asked
-		late.availableAt = s.debounced(first, p.s.Now)
-		s = &late
-	}
-	task := Accept(s, p.s.Now)
+	task := accept(s, p.s.Now, s.startAt(first, p.s.Now))
 	w := &work{now: task, fresh: true, sub: s}
 	p.tasks[task.ID], p.order = w, append(p.order, w)
 	p.ch.NewTasks = append(p.ch.NewTasks, NewTask{task, *s, p.s.Now})
@@ -84,14 +79,16 @@ func (p *planner) admit(s *Submission, first time.Time) *work {
 	return w
 }
 
-// Accept computes the first open row of a submission. The delay becomes a time here, once, by the database's clock;
-// a replay returns the receipt and computes nothing.
-func Accept(s *Submission, now time.Time) Task {
+// Accept computes the first open row of a submission that is not debounced. The delay becomes a time here, once, by the
+// database's clock; a replay returns the receipt and computes nothing.
+func Accept(s *Submission, now time.Time) Task { return accept(s, now, s.startAt(now, now)) }
+
+func accept(s *Submission, now, at time.Time) Task {
 	t := Task{
 		ID: s.TaskID, Application: s.Application, Queue: s.Queue, State: Queued, Version: 1, Priority: s.Priority,
 		MaxAttempts: s.Retry.MaxAttempts, Lost: s.Lost, HasContract: len(s.OutputContract) > 0,
 		HandlerHash: HandlerHash(s.Handler, s.HandlerVersion), AttemptTimeout: time.Duration(s.AttemptTimeoutMS) * time.Millisecond,
-		InputBytes: uint32(len(s.Input)), AvailableAt: now.Add(time.Duration(s.DelayMS) * time.Millisecond),
+		InputBytes: uint32(len(s.Input)), AvailableAt: at,
 		DeadlineAt: s.DeadlineAt, ResourceKey: s.ResourceKey, Gate: s.Gate,
 	}
 	if s.Source == SourceWorkflow {
@@ -99,9 +96,6 @@ func Accept(s *Submission, now time.Time) Task {
 	}
 	if t.DeadlineAt.IsZero() {
 		t.DeadlineAt = now.Add(time.Duration(s.DeadlineMS) * time.Millisecond)
-	}
-	if !s.availableAt.IsZero() {
-		t.AvailableAt = s.availableAt
 	}
 	if t.AvailableAt.After(now) {
 		t.State = Delayed

@@ -51,7 +51,7 @@ func (p *planner) cancel(c *Cancel) CancelOutcome {
 	if w == nil || w.gone || w.now.Application != c.Application || w.now.Queue != c.Queue {
 		return p.cancelEnded(c)
 	}
-	return p.stop(w, actor(c.Credential), c.Reason)
+	return p.stop(w, engine.CredentialText(c.Credential), c.Reason)
 }
 
 // stop cancels an open task for a caller or for its workflow.

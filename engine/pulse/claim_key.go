@@ -82,9 +82,7 @@ func (p *planner) regrant(c *Claim, before []AttemptKey) []Started {
 			continue
 		}
 		w.now.Token, w.now.Worker = AttemptToken(p.b.Secret, w.now.ID), c.Worker
-		if until := earlier(p.s.Now.Add(c.Lease), w.now.AttemptDeadline()); until.After(w.now.LeaseUntil) {
-			w.now.LeaseUntil = until
-		}
+		p.extend(w, c.Lease)
 		out = append(out, Started{w.now})
 	}
 	return out

@@ -84,9 +84,9 @@ func (p *planner) retryOnce(r *ManualRetry) SubmitOutcome {
 	body := sub.receipt(&w.now, p.s.Now)
 	body = fmt.Appendf(body[:len(body)-1], `,"retry_of":%q}`, r.Task.Text("task"))
 	p.writeReceipt(key, Receipt{r.Digest(), w.now.ID, body})
-	p.ch.Retries = append(p.ch.Retries, RetryWrite{r.Task, w.now.ID, actor(r.Credential), r.Reason})
+	p.ch.Retries = append(p.ch.Retries, RetryWrite{r.Task, w.now.ID, engine.CredentialText(r.Credential), r.Reason})
 	p.ch.Audits = append(p.ch.Audits, AuditWrite{
-		Application: r.Application, Actor: actor(r.Credential), Action: "task.retried", Subject: r.Task.Text("task"), Reason: r.Reason,
+		Application: r.Application, Actor: engine.CredentialText(r.Credential), Action: "task.retried", Subject: r.Task.Text("task"), Reason: r.Reason,
 		Detail: fmt.Sprintf(`{"successor":%q,"state_version":%d}`, w.now.ID.Text("task"), r.ExpectedVersion),
 	})
 	return SubmitOutcome{TaskID: w.now.ID, Receipt: body}

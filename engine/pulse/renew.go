@@ -1,6 +1,10 @@
 package pulse
 
-import "github.com/orbitrun/orbit/engine"
+import (
+	"time"
+
+	"github.com/orbitrun/orbit/engine"
+)
 
 // judge re-checks who asks, at the time of this transaction.
 func (p *planner) judge(credential uint64, scope string) *engine.Refusal {
@@ -24,10 +28,7 @@ func (p *planner) renew(r *Renewal) RenewalOutcome {
 		w.now.AttemptNo != r.AttemptNo || w.now.Token != r.Token {
 		return RenewalOutcome{Answer: RenewLost}
 	}
-	until := earlier(p.s.Now.Add(r.Extend), w.now.AttemptDeadline())
-	if until.After(w.now.LeaseUntil) {
-		w.now.LeaseUntil = until
-	}
+	p.extend(w, r.Extend)
 	if r.Progress != nil {
 		p.ch.Progress = append(p.ch.Progress, ProgressWrite{r.Task, r.AttemptNo, *r.Progress})
 	}
@@ -36,4 +37,11 @@ func (p *planner) renew(r *Renewal) RenewalOutcome {
 		answer = RenewCancel
 	}
 	return RenewalOutcome{Answer: answer, LeaseUntil: w.now.LeaseUntil}
+}
+
+// extend lets a lease end later: from now, never beyond the attempt timeout or the deadline, and never sooner than it did.
+func (p *planner) extend(w *work, by time.Duration) {
+	if until := earlier(p.s.Now.Add(by), w.now.AttemptDeadline()); until.After(w.now.LeaseUntil) {
+		w.now.LeaseUntil = until
+	}
 }

@@ -110,7 +110,7 @@ func (p *planner) reviewOnce(r *ReviewRequest) ReviewOutcome {
 	}
 	p.decide(w, r)
 	receipt := fmt.Appendf(nil, `{"task_id":%q,"state":%q,"state_version":%d,"decided_by":%q,"at":%q}`,
-		r.Task.Text("task"), w.public, w.now.Version, actor(r.Credential), Time(p.s.Now))
+		r.Task.Text("task"), w.public, w.now.Version, engine.CredentialText(r.Credential), Time(p.s.Now))
 	p.writeReceipt(key, Receipt{r.Digest(), r.Task, receipt})
 	return ReviewOutcome{Receipt: receipt}
 }
@@ -166,14 +166,14 @@ func (p *planner) decide(w *work, r *ReviewRequest) {
 	if r.Decision == PublicFailed {
 		v.on, v.code = OnDisprove, orElse(r.FailureCode, "review_failed")
 	}
-	v.detail = fmt.Sprintf(`{"decision":%q,"by":%q}`, r.Decision, actor(r.Credential))
+	v.detail = fmt.Sprintf(`{"decision":%q,"by":%q}`, r.Decision, engine.CredentialText(r.Credential))
 	p.settle(w, v)
 	p.ch.Reviews = append(p.ch.Reviews, ReviewWrite{
-		Task: r.Task, Version: w.now.Version, Reviewed: Reviewed{actor(r.Credential), r.Decision, p.s.Now}, Reason: r.Reason,
+		Task: r.Task, Version: w.now.Version, Reviewed: Reviewed{engine.CredentialText(r.Credential), r.Decision, p.s.Now}, Reason: r.Reason,
 		Evidence: r.Evidence, Output: r.Output, FailureCode: v.code, FailureMessage: r.FailureMessage, FailureDetails: r.FailureDetails,
 	})
 	p.ch.Audits = append(p.ch.Audits, AuditWrite{
-		Application: r.Application, Actor: actor(r.Credential), Action: "task.reviewed", Subject: r.Task.Text("task"), Reason: r.Reason,
+		Application: r.Application, Actor: engine.CredentialText(r.Credential), Action: "task.reviewed", Subject: r.Task.Text("task"), Reason: r.Reason,
 		Detail: fmt.Sprintf(`{"decision":%q,"state_version":%d,"all_executions_ended":true,"evidence":%s}`, r.Decision, w.now.Version, r.Evidence),
 	})
 }
@@ -182,6 +182,3 @@ func (p *planner) decide(w *work, r *ReviewRequest) {
 func stale(expected, version uint32) *engine.Refusal {
 	return engine.Refuse("revision_conflict", fmt.Sprintf("the task is at state_version %d, the request was made about %d; read it again", version, expected)).At("/expected_version")
 }
-
-// actor names a credential in audits and decisions.
-func actor(credential uint64) string { return fmt.Sprintf("cred_%016x", credential) }

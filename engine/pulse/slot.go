@@ -129,8 +129,11 @@ func (p *planner) supersede(w *work, by engine.ID) {
 	p.settle(w, verdict{on: OnCancel, kind: EventCancelled, code: "superseded", detail: fmt.Sprintf(`{"code":"superseded","by":%q}`, by.Text("task"))})
 }
 
-// debounced is when the newest submission of a round may start.
-func (s *Submission) debounced(first, now time.Time) time.Time {
+// startAt is when a submission may start: after its delay, or as the newest of the debounced round that began at first.
+func (s *Submission) startAt(first, now time.Time) time.Time {
+	if s.Slot.Kind != SlotDebounce {
+		return now.Add(time.Duration(s.DelayMS) * time.Millisecond)
+	}
 	limit := first.Add(time.Duration(s.Slot.MaxWaitMS) * time.Millisecond)
 	at := earlier(now.Add(time.Duration(s.Slot.DelayMS)*time.Millisecond), limit)
 	if at.Before(now) {

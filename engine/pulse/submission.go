@@ -40,7 +40,6 @@ type Submission struct {
 	Source      Source
 	Owner, Gate engine.ID
 	DeadlineAt  time.Time // zero: now + DeadlineMS
-	availableAt time.Time // of a debounced task; zero: now + DelayMS
 }
 
 // Attribute is one search attribute of a task: exact bytes, bounded, indexed. At is its place in the request.

@@ -53,8 +53,7 @@ func (u *Usage) open(s *Submission) *engine.Refusal {
 	case a.OpenPayloadBytes+bytes > a.OpenPayloadBytesMax:
 		return engine.Refuse("quota_open_payload", "the inputs of open tasks would exceed the application's bytes; retry later").Over(a.OpenPayloadBytesMax, a.OpenPayloadBytes)
 	}
-	u.touch(s.Application, s.Queue)
-	a.OpenTasks, a.OpenPayloadBytes, q.OpenTasks = a.OpenTasks+1, a.OpenPayloadBytes+bytes, q.OpenTasks+1
+	u.count(s.Application, s.Queue, 1, bytes)
 	return nil
 }
 
@@ -64,15 +63,18 @@ func (u *Usage) replace(old *work, s *Submission) *engine.Refusal {
 		return u.open(s)
 	}
 	u.close(&old.now)
-	refusal := u.open(s)
-	a, q := u.touch(old.now.Application, old.now.Queue)
-	a.OpenTasks, a.OpenPayloadBytes, q.OpenTasks = a.OpenTasks+1, a.OpenPayloadBytes+int64(old.now.InputBytes), q.OpenTasks+1
-	return refusal
+	defer u.count(old.now.Application, old.now.Queue, 1, int64(old.now.InputBytes))
+	return u.open(s)
 }
 
 func (u *Usage) close(t *Task) {
-	a, q := u.touch(t.Application, t.Queue)
-	a.OpenTasks, a.OpenPayloadBytes, q.OpenTasks = a.OpenTasks-1, a.OpenPayloadBytes-int64(t.InputBytes), q.OpenTasks-1
+	u.count(t.Application, t.Queue, -1, -int64(t.InputBytes))
+}
+
+// count adds open tasks and the bytes of their inputs to the counters of an application and a queue.
+func (u *Usage) count(application, queue uint64, tasks, bytes int64) {
+	a, q := u.touch(application, queue)
+	a.OpenTasks, a.OpenPayloadBytes, q.OpenTasks = a.OpenTasks+tasks, a.OpenPayloadBytes+bytes, q.OpenTasks+tasks
 }
 
 // room reports whether one more attempt of the queue may run.

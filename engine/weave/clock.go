@@ -87,9 +87,7 @@ func (p *planner) clockCheckpoints() (changes []CheckpointChange, next time.Time
 			if have == nil || have.Kind != want.Kind || have.Activation != want.Activation || !have.DueAt.Equal(want.DueAt) || have.StepVersion > want.StepVersion {
 				changes = append(changes, CheckpointChange{CheckpointWrite, want})
 			}
-			if next.IsZero() || due.Before(next) {
-				next = due
-			}
+			next = engine.Sooner(next, due)
 		}
 	}
 	return changes, next

@@ -11,6 +11,7 @@ import (
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/exact"
 	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/engine/weave/definition"
 )
 
 // Start asks to begin an instance. Version 0 means the latest one, found under the quota lock that a publisher takes
@@ -156,9 +157,7 @@ func (d *decider) add(dec Decision) {
 	if dec.More {
 		d.ch.Again = append(d.ch.Again, dec.Instance.ID)
 	}
-	if !dec.DueAt.IsZero() && (d.ch.DueAt.IsZero() || dec.DueAt.Before(d.ch.DueAt)) {
-		d.ch.DueAt = dec.DueAt
-	}
+	d.ch.DueAt = engine.Sooner(d.ch.DueAt, dec.DueAt)
 	d.ch.Overtaken = append(d.ch.Overtaken, dec.Overtaken...)
 	for i := range dec.Waits {
 		if w := &dec.Waits[i]; w.Kind == CheckpointTimer && w.State == WaitSatisfied {
@@ -196,6 +195,12 @@ func (d *decider) known(key pulse.ReceiptKey) (pulse.Receipt, bool) {
 	return r, ok
 }
 
+// freeze keeps the answer to a key, for the rows and for the rest of this batch.
+func (d *decider) freeze(key pulse.ReceiptKey, r pulse.Receipt) {
+	d.begun[key] = r
+	d.ch.Receipts = append(d.ch.Receipts, pulse.ReceiptWrite{Key: key, Receipt: r})
+}
+
 func replay(r pulse.Receipt, digest [32]byte) StartOutcome {
 	if r.Digest != digest {
 		refusal := engine.Refuse("start_conflict", "this key was used for another start; read the first instance or use a new key")
@@ -207,19 +212,22 @@ func replay(r pulse.Receipt, digest [32]byte) StartOutcome {
 
 // acceptable holds the input against the definition's contract.
 func acceptable(s *Start, v *Version) *engine.Refusal {
-	input, bad := exact.Parse(s.Input, exact.PayloadLimits)
+	return fits(v.Definition.InputContract, s.Input, "/input", "input_contract_broken")
+}
+
+// fits holds a caller's text at a pointer of the request against a contract; nil accepts any JSON.
+func fits(c *definition.Contract, text []byte, pointer, code string) *engine.Refusal {
+	value, bad := exact.Parse(text, exact.PayloadLimits)
 	if bad != nil {
-		return engine.Refuse(bad.Code, bad.Detail).At("/input" + bad.Pointer)
+		return engine.Refuse(bad.Code, bad.Detail).At(pointer + bad.Pointer)
 	}
-	c := v.Definition.InputContract
 	if c == nil {
 		return nil
 	}
-	broken := c.Schema.Validate(input)
-	if len(broken) == 0 {
-		return nil
+	if broken := c.Schema.Validate(value); len(broken) > 0 {
+		return engine.Refuse(code, broken[0].String()).At(pointer + broken[0].Pointer)
 	}
-	return engine.Refuse("input_contract_broken", broken[0].String()).At("/input" + broken[0].Pointer)
+	return nil
 }
 
 // begin makes the instance and its first work, or nothing.
@@ -234,7 +242,7 @@ func (d *decider) begin(s *Start, v *Version, digest [32]byte) StartOutcome {
 		return StartOutcome{Refusal: refusal}
 	}
 	dec := p.seal()
-	actor := fmt.Sprintf("cred_%016x", s.Credential)
+	actor := engine.CredentialText(s.Credential)
 	d.ch.New = append(d.ch.New, New{dec.Instance, p.steps})
 	dec.Steps, dec.Rewritten, dec.Advanced = nil, false, true
 	dec.History = append([]History{{1, "started", d.w.Now, actor, text(historyDetail{State: InstanceRunning.String()})}}, dec.History...)
@@ -244,8 +252,7 @@ func (d *decider) begin(s *Start, v *Version, digest [32]byte) StartOutcome {
 	}}
 	d.add(dec)
 	r := pulse.Receipt{Digest: digest, Subject: dec.Instance.ID, Body: receipt(&dec.Instance, d.w.Now)}
-	d.begun[s.ReceiptKey()] = r
-	d.ch.Receipts = append(d.ch.Receipts, pulse.ReceiptWrite{Key: s.ReceiptKey(), Receipt: r})
+	d.freeze(s.ReceiptKey(), r)
 	return StartOutcome{Instance: dec.Instance.ID, Receipt: r.Body}
 }
 

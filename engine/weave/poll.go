@@ -40,12 +40,12 @@ func (k poll) activate(p *planner, n *definition.Node) *Trouble {
 		return trouble
 	}
 	a := p.activation(n)
-	a.DeadlineAt = earlier(p.g.Now.Add(time.Duration(n.Poll.DeadlineMS)*time.Millisecond), p.now.DeadlineAt)
+	a.DeadlineAt = earlier(p.g.Now.Add(milliseconds(n.Poll.DeadlineMS)), p.now.DeadlineAt)
 	q.Activation, q.DeadlineAt, q.Input = a.ID, a.DeadlineAt, input.Append(nil)
 	p.enter(n, a)
 	if f := n.Poll.FinalSignal; f != nil {
 		w := p.openWait(&a, CheckpointPoll, n.Poll.DeadlineMS, p.now.DeadlineAt)
-		w.Signal, w.Version, w.Correlation = f.Signal, f.SignalVersion, correlation
+		w.expect(&f.Receive, correlation)
 		p.waits.put(p, w.Activation, w)
 	}
 	q.State = PollWaiting
@@ -64,7 +64,7 @@ func (p *planner) ask(n *definition.Node, q Poll) {
 	t := n.Poll.Task
 	r := Round{
 		Task: p.ids(), Activation: q.Activation, No: q.UsedRounds + 1, State: RoundAsking, CreatedAt: p.g.Now,
-		DeadlineAt: earlier(p.g.Now.Add(time.Duration(t.Policy.DeadlineMS)*time.Millisecond), q.DeadlineAt),
+		DeadlineAt: earlier(p.g.Now.Add(milliseconds(t.Policy.DeadlineMS)), q.DeadlineAt),
 	}
 	q.State, q.UsedRounds, q.Current, q.Last, q.NextAt = PollAsking, r.No, r.Task, r.Task, time.Time{}
 	p.polls.put(p, q.Activation, q)
@@ -104,7 +104,7 @@ func (poll) clock(p *planner, n *definition.Node) {
 	}
 	q.Overdue = true
 	p.polls.put(p, q.Activation, q)
-	p.closeFinal(n, WaitExpired, q.DeadlineAt)
+	p.closeWait(n, WaitExpired, q.DeadlineAt)
 	p.review(reasonPollDeadline)
 }
 
@@ -165,22 +165,10 @@ func (p *planner) closePoll(n *definition.Node, q Poll, on StepEvent, reason str
 	if reason == reasonPollDeadline {
 		state = WaitExpired
 	}
-	p.closeFinal(n, state, at)
-	s := p.move(n.Number, on)
-	s.Reason = reason
-	if s.State.Settled() {
-		s.SettledAt = at
-	}
+	p.closeWait(n, state, at)
+	s := p.settleStep(n.Number, on, reason, at)
 	if ends {
 		p.endActivation(s.Activation, at)
 	}
 	return s
-}
-
-// closeFinal ends the wait for a final signal, if there is one and it is open.
-func (p *planner) closeFinal(n *definition.Node, state WaitState, at time.Time) {
-	w, ok := p.waits.rows[p.steps[n.Number].Activation]
-	if ok && w.State == WaitPending {
-		p.settleWait(w, state, at)
-	}
 }

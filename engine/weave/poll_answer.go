@@ -3,6 +3,7 @@ package weave
 import (
 	"slices"
 
+	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/exact"
 	"github.com/orbitrun/orbit/engine/pulse"
 	"github.com/orbitrun/orbit/engine/weave/definition"
@@ -83,7 +84,7 @@ func (p *planner) pending(n *definition.Node, q Poll, r *Result) {
 		p.rule(n, q, r, reviewing(RoundPending, StepOnReview, "poll_rounds_exhausted", "poll_rounds_exhausted"))
 		return
 	}
-	q.State, q.Current, q.NextAt = PollWaiting, zeroID, earlier(r.OccurredAt.Add(milliseconds(n.Poll.IntervalMS)), q.DeadlineAt)
+	q.State, q.Current, q.NextAt = PollWaiting, engine.ID{}, earlier(r.OccurredAt.Add(milliseconds(n.Poll.IntervalMS)), q.DeadlineAt)
 	p.polls.put(p, q.Activation, q)
 }
 

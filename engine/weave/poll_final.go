@@ -3,16 +3,11 @@ package weave
 import (
 	"time"
 
-	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/exact"
 	"github.com/orbitrun/orbit/engine/pulse"
 	"github.com/orbitrun/orbit/engine/weave/definition"
 	"github.com/orbitrun/orbit/engine/weave/expr"
 )
-
-var zeroID engine.ID
-
-func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
 // receive lets a final signal end the POLL: at once when nothing is in flight, else as soon as the running query has
 // its real outcome. Facts come here in the order in which they came true, so a result that was earlier has won already.
@@ -33,10 +28,7 @@ func (poll) receive(p *planner, n *definition.Node, s Signal) {
 		p.settleSignal(s, class)
 		return
 	}
-	at := later(s.AcceptedAt, w.StartedAt)
-	p.settleSignal(s, SignalClassApplied)
-	w.Winner = s.ID
-	p.settleWait(w, WaitSatisfied, at)
+	at := p.applySignal(s, w)
 	u := p.ruleSignal(n, &s)
 	q.Verdict, q.Reason, q.Output = u.verdict, u.reason, u.output
 	if q.Current.Zero() {

@@ -1,8 +1,6 @@
 package weave
 
 import (
-	"fmt"
-
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
 )
@@ -54,11 +52,9 @@ func (d *decider) answer(r Request) Answer {
 		return Answer{Refusal: refusal}
 	}
 	if g.AskedBy == "" {
-		g.AskedBy = fmt.Sprintf("cred_%016x", credential)
+		g.AskedBy = engine.CredentialText(credential)
 	}
-	receipt := pulse.Receipt{Digest: digest, Subject: subject, Body: body}
-	d.begun[key] = receipt
-	d.ch.Receipts = append(d.ch.Receipts, pulse.ReceiptWrite{Key: key, Receipt: receipt})
+	d.freeze(key, pulse.Receipt{Digest: digest, Subject: subject, Body: body})
 	return Answer{Receipt: body}
 }
 

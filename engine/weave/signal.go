@@ -4,9 +4,7 @@ import (
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
-	"github.com/orbitrun/orbit/engine/exact"
 	"github.com/orbitrun/orbit/engine/weave/definition"
-	"github.com/orbitrun/orbit/engine/weave/expr"
 )
 
 // signalled is a kind that may be sent signals.
@@ -39,7 +37,7 @@ func (k signal) activate(p *planner, n *definition.Node) *Trouble {
 	}
 	a := p.activation(n)
 	w := p.openWait(&a, CheckpointSignal, n.Signal.DeadlineMS, p.now.DeadlineAt)
-	w.Signal, w.Version, w.Correlation = n.Signal.Signal, n.Signal.SignalVersion, correlation
+	w.expect(&n.Signal.Receive, correlation)
 	a.DeadlineAt = w.DeadlineAt
 	p.enter(n, a)
 	p.waits.put(p, w.Activation, w)
@@ -58,23 +56,7 @@ func (p *planner) receiveEarly(k signalled, n *definition.Node) {
 
 // correlation computes the exact text that a signal must carry.
 func (p *planner) correlation(t *definition.Template) (string, *Trouble) {
-	v, trouble := p.value(t)
-	if trouble != nil {
-		return "", trouble
-	}
-	reason := ""
-	switch {
-	case v.Kind() != exact.KindString:
-		reason = expr.ReasonTypeMismatch
-	case v.Str() == "":
-		reason = "key_empty"
-	case len(v.Str()) > engine.CorrelationBytesMax:
-		reason = expr.ReasonTooLarge
-	}
-	if reason != "" {
-		return "", &Trouble{Reason: reason, Pointer: t.Pointer, Offset: -1, Detail: "a correlation is a text of 1 to 512 bytes"}
-	}
-	return v.Str(), nil
+	return p.text(t, "a correlation", engine.CorrelationBytesMax)
 }
 
 func (signal) walk(*planner, *definition.Node) progress { return ongoing }
@@ -110,11 +92,17 @@ func (signal) receive(p *planner, n *definition.Node, s Signal) {
 		p.settleSignal(s, class)
 		return
 	}
+	at := p.applySignal(s, w)
+	p.finish(n.Number, StepOnSucceed, "", at).Output = s.Content
+}
+
+// applySignal makes a signal the winner of its wait and returns when that came true.
+func (p *planner) applySignal(s Signal, w Wait) time.Time {
 	at := later(s.AcceptedAt, w.StartedAt)
 	p.settleSignal(s, SignalClassApplied)
 	w.Winner = s.ID
 	p.settleWait(w, WaitSatisfied, at)
-	p.finish(n.Number, StepOnSucceed, "", at).Output = s.Content
+	return at
 }
 
 func later(a, b time.Time) time.Time {
@@ -153,11 +141,11 @@ func (signal) clock(p *planner, n *definition.Node) {
 
 // due is just after the deadline: a signal that is accepted at it still counts.
 func (signal) due(p *planner, n *definition.Node) time.Time {
-	w := p.waits.rows[p.steps[n.Number].Activation]
-	if w.State != WaitPending || p.unsound[n.Number] {
-		return time.Time{}
+	end := p.waitEnd(n)
+	if end.IsZero() {
+		return end
 	}
-	return w.DeadlineAt.Add(time.Microsecond)
+	return end.Add(time.Microsecond)
 }
 
 func (signal) halt(p *planner, n *definition.Node) bool { return p.haltWait(n) }

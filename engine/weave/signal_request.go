@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
-	"github.com/orbitrun/orbit/engine/exact"
 	"github.com/orbitrun/orbit/engine/pulse"
 	"github.com/orbitrun/orbit/engine/weave/definition"
 )
@@ -94,18 +93,7 @@ func (r *SignalRequest) meant(g *Graph, n *definition.Node) *engine.Refusal {
 }
 
 func (r *SignalRequest) content(_ *Graph, n *definition.Node) *engine.Refusal {
-	content, bad := exact.Parse(r.Content, exact.PayloadLimits)
-	if bad != nil {
-		return engine.Refuse(bad.Code, bad.Detail).At("/content" + bad.Pointer)
-	}
-	c := receives(n).ContentContract
-	if c == nil {
-		return nil
-	}
-	if broken := c.Schema.Validate(content); len(broken) > 0 {
-		return engine.Refuse("content_contract_broken", broken[0].String()).At("/content" + broken[0].Pointer)
-	}
-	return nil
+	return fits(receives(n).ContentContract, r.Content, "/content", "content_contract_broken")
 }
 
 // room bounds the whole history of an instance, and what may wait unread in it at one time.
@@ -158,7 +146,7 @@ func (e *SignalEvidence) Agrees(s *Signal) bool {
 
 func (r *SignalRequest) audit(s *Signal) pulse.AuditWrite {
 	return pulse.AuditWrite{
-		ID: s.Audit, Application: r.Application, Actor: fmt.Sprintf("cred_%016x", r.Credential), Action: "workflow.signalled",
+		ID: s.Audit, Application: r.Application, Actor: engine.CredentialText(r.Credential), Action: "workflow.signalled",
 		Subject: instanceText(r.Instance), Reason: r.Reason, Detail: string(text(SignalEvidence{
 			s.ID.Text("sig"), r.Step, s.ActivationNo, s.Name, s.Version, hex.EncodeToString(s.Digest[:]), pulse.Time(s.AcceptedAt), pulse.Time(s.ExpiresAt),
 		})),

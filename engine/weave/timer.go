@@ -76,11 +76,7 @@ func (timer) clock(p *planner, n *definition.Node) {
 }
 
 func (timer) due(p *planner, n *definition.Node) time.Time {
-	w := p.waits.rows[p.steps[n.Number].Activation]
-	if w.State != WaitPending || p.unsound[n.Number] {
-		return time.Time{}
-	}
-	return w.DeadlineAt
+	return p.waitEnd(n)
 }
 
 func (timer) halt(p *planner, n *definition.Node) bool { return p.haltWait(n) }
@@ -90,10 +86,7 @@ func (p *planner) haltWait(n *definition.Node) bool {
 	if !p.spend() {
 		return false
 	}
-	w, ok := p.waits.rows[p.steps[n.Number].Activation]
-	if ok && w.State == WaitPending {
-		p.settleWait(w, WaitClosed, p.g.Now)
-	}
+	p.closeWait(n, WaitClosed, p.g.Now)
 	p.finish(n.Number, StepOnCancel, "stopped", p.g.Now)
 	return true
 }

@@ -1,6 +1,8 @@
 package weave
 
 import (
+	"fmt"
+
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/exact"
 	"github.com/orbitrun/orbit/engine/weave/definition"
@@ -84,6 +86,11 @@ func (p *planner) key(t *definition.Template) (string, *Trouble) {
 	if t == nil {
 		return "", nil
 	}
+	return p.text(t, "a key", engine.KeyBytesMax)
+}
+
+// text computes a text that things are told apart by: neither empty nor longer than bytesMax.
+func (p *planner) text(t *definition.Template, what string, bytesMax int) (string, *Trouble) {
 	v, trouble := p.value(t)
 	if trouble != nil {
 		return "", trouble
@@ -94,11 +101,11 @@ func (p *planner) key(t *definition.Template) (string, *Trouble) {
 		reason = expr.ReasonTypeMismatch
 	case v.Str() == "":
 		reason = "key_empty"
-	case len(v.Str()) > engine.KeyBytesMax:
+	case len(v.Str()) > bytesMax:
 		reason = expr.ReasonTooLarge
 	}
 	if reason != "" {
-		return "", &Trouble{Reason: reason, Pointer: t.Pointer, Offset: -1, Detail: "a key is a text of 1 to 255 bytes"}
+		return "", &Trouble{Reason: reason, Pointer: t.Pointer, Offset: -1, Detail: fmt.Sprintf("%s is a text of 1 to %d bytes", what, bytesMax)}
 	}
 	return v.Str(), nil
 }

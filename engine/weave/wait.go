@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/engine/weave/definition"
 )
 
 // WaitState is where a wait stands. The numbers are those of step_wait.state.
@@ -42,18 +43,22 @@ type Wait struct {
 
 func waitID(w *Wait) engine.ID { return w.Activation }
 
-// begin opens a wait of a new activation, cut at the deadline of what encloses it.
+// openWait opens a wait of a new activation, cut at the deadline of what encloses it.
 func (p *planner) openWait(a *Activation, kind CheckpointKind, durationMS int64, within time.Time) Wait {
-	return Wait{
-		Activation: a.ID, Step: a.Step, Kind: kind, State: WaitPending, StartedAt: p.g.Now, DurationMS: durationMS,
-		DeadlineAt: earlier(p.g.Now.Add(time.Duration(durationMS)*time.Millisecond), within),
-	}
+	w := Wait{Activation: a.ID, Step: a.Step, Kind: kind, State: WaitPending, StartedAt: p.g.Now, DurationMS: durationMS}
+	w.DeadlineAt = earlier(w.end(), within)
+	return w
+}
+
+// expect freezes which signal ends the wait.
+func (w *Wait) expect(r *definition.Receive, correlation string) {
+	w.Signal, w.Version, w.Correlation = r.Signal, r.SignalVersion, correlation
 }
 
 // end is when the wait would be over if nothing enclosed it.
-func (w *Wait) end() time.Time {
-	return w.StartedAt.Add(time.Duration(w.DurationMS) * time.Millisecond)
-}
+func (w *Wait) end() time.Time { return w.StartedAt.Add(milliseconds(w.DurationMS)) }
+
+func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
 // sound verifies the equation a wait was stored with, against the activation and what encloses it.
 func (w *Wait) sound(a *Activation, within time.Time) bool {
@@ -75,20 +80,43 @@ func (p *planner) wait(step int, within time.Time) (Wait, bool) {
 
 const reasonWait = "wait_contradiction"
 
-// settleWait ends a wait and its activation.
+// settleWait ends a wait; its activation has an end of its own.
 func (p *planner) settleWait(w Wait, state WaitState, at time.Time) {
 	w.State, w.SettledAt = state, at
 	p.waits.put(p, w.Activation, w)
 }
 
-// finish settles an active step that has no task: its outcome came true at a time.
+// waitEnd is when the wait of an ACTIVE step ends; zero when it has ended or nothing is decided on it.
+func (p *planner) waitEnd(n *definition.Node) time.Time {
+	w := p.waits.rows[p.steps[n.Number].Activation]
+	if w.State != WaitPending || p.unsound[n.Number] {
+		return time.Time{}
+	}
+	return w.DeadlineAt
+}
+
+// closeWait ends the wait of an ACTIVE step, if there is one and it is open.
+func (p *planner) closeWait(n *definition.Node, state WaitState, at time.Time) {
+	w, ok := p.waits.rows[p.steps[n.Number].Activation]
+	if ok && w.State == WaitPending {
+		p.settleWait(w, state, at)
+	}
+}
+
+// finish settles an active step that has no task, and its activation: its outcome came true at a time.
 func (p *planner) finish(no int, on StepEvent, reason string, at time.Time) *Step {
+	s := p.settleStep(no, on, reason, at)
+	p.endActivation(s.Activation, at)
+	return s
+}
+
+// settleStep moves a step by what came true at a time.
+func (p *planner) settleStep(no int, on StepEvent, reason string, at time.Time) *Step {
 	s := p.move(no, on)
 	s.Reason = reason
 	if s.State.Settled() {
 		s.SettledAt = at
 	}
-	p.endActivation(s.Activation, at)
 	return s
 }
 
