@@ -162,6 +162,28 @@ func TestReports(t *testing.T) {
 	w.exact()
 }
 
+// T5, O1: while an earlier attempt is UNKNOWN only a success ends a task without a person: the repeat knows about itself
+// and not about the effect that may still be under way.
+func TestOnlyASuccessEndsADoubt(t *testing.T) {
+	t.Parallel()
+	for says, want := range map[pulse.Outcome]string{pulse.Succeeded: "SUCCEEDED", pulse.Permanent: "NEEDS_REVIEW", pulse.Cancelled: "NEEDS_REVIEW", pulse.Unknown: "NEEDS_REVIEW"} {
+		w := newWorld(t, lane.Options{})
+		s := w.submission(named("doubt"), retryLost, keyed("r"))
+		w.submit(s, w.submission(named("waits"), keyed("r")))
+		w.complete(w.claimNow(1)[0], pulse.Unknown)
+		again := w.claimNow(2)
+		if says == pulse.Cancelled || says == pulse.Unknown {
+			w.cancel(s)
+		}
+		w.complete(again[0], says)
+		freed := names(w.claimNow(2))
+		if got := w.states(); !strings.HasPrefix(got, "doubt="+want) || (freed == "waits") != (says == pulse.Succeeded) {
+			t.Errorf("the repeat says %v: %s, claimed %q", says, got, freed)
+		}
+		w.exact()
+	}
+}
+
 // A broken output contract is a case for a person, and the key is free.
 func TestABrokenContract(t *testing.T) {
 	t.Parallel()

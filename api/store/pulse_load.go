@@ -134,8 +134,8 @@ func (l *pulseLoad) ended(ctx context.Context, t *tx.Tx) error {
 		r := &l.batch.Reports[i]
 		open, ok := l.s.Open[r.Task]
 		stale := !ok || open.State != pulse.Running || open.AttemptNo != r.AttemptNo || open.Token != r.Token
-		repeated := open.Lost == pulse.LostRetry && open.AttemptNo > 1 && (r.Outcome == pulse.Retryable || r.Outcome == pulse.Returned)
-		if stale || repeated {
+		doubtful := open.Lost == pulse.LostRetry && open.AttemptNo > 1 && r.Outcome != pulse.Succeeded // an earlier attempt may be UNKNOWN
+		if stale || doubtful {
 			attempts = append(attempts, r.Task)
 		}
 		if stale || open.HasContract || r.Outcome == pulse.Retryable || r.Outcome == pulse.Unknown {

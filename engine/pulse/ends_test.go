@@ -15,17 +15,17 @@ import (
 //
 //	plain      one attempt used, time left           spent     the third attempt of three
 //	late       the retry would start past the deadline   stopping  a cancel was requested
-//	again      lost_policy RETRY                     doubt     RETRY, and attempt 1 is UNKNOWN
+//	again      lost_policy RETRY                     doubt     RETRY, and attempt 1 is UNKNOWN: only a success ends it
 //	kept/broken an output contract that the output keeps or breaks
 const ends = `
-            | plain              | spent              | late               | stopping           | again              | again spent        | again late         | again stopping     | doubt         | kept               | broken
-SUCCEEDED   | SUCCEEDED free     | SUCCEEDED free     | SUCCEEDED free     | SUCCEEDED free     | SUCCEEDED free     | SUCCEEDED free     | SUCCEEDED free     | SUCCEEDED free     | SUCCEEDED free| SUCCEEDED free     | NEEDS_REVIEW free 1
-RETRYABLE   | QUEUED free 1      | FAILED free        | FAILED free        | CANCELLED free     | QUEUED free 1      | FAILED free        | FAILED free        | CANCELLED free     | QUEUED held 2 | QUEUED free 1      | QUEUED free 1
-PERMANENT   | FAILED free        | FAILED free        | FAILED free        | FAILED free        | FAILED free        | FAILED free        | FAILED free        | FAILED free        | FAILED free   | FAILED free        | FAILED free
-UNKNOWN     | NEEDS_REVIEW held 1| NEEDS_REVIEW held 3| NEEDS_REVIEW held 1| NEEDS_REVIEW held 1| QUEUED held 1      | NEEDS_REVIEW held 3| NEEDS_REVIEW held 1| NEEDS_REVIEW held 1| QUEUED held 2 | NEEDS_REVIEW held 1| NEEDS_REVIEW held 1
-CANCELLED   | cancel_not_requested | cancel_not_requested | cancel_not_requested | CANCELLED free | cancel_not_requested | cancel_not_requested | cancel_not_requested | CANCELLED free | cancel_not_requested | cancel_not_requested | cancel_not_requested
-RETURNED    | QUEUED free 0      | QUEUED free 2      | QUEUED free 0      | CANCELLED free     | QUEUED free 0      | QUEUED free 2      | QUEUED free 0      | CANCELLED free     | QUEUED held 1 | QUEUED free 0      | QUEUED free 0
-lease over  | NEEDS_REVIEW held 1| NEEDS_REVIEW held 3| NEEDS_REVIEW held 1| NEEDS_REVIEW held 1| QUEUED held 1      | NEEDS_REVIEW held 3| NEEDS_REVIEW held 1| NEEDS_REVIEW held 1| QUEUED held 2 | NEEDS_REVIEW held 1| NEEDS_REVIEW held 1
+           | plain                | spent                | late                 | stopping            | again                | again spent          | again late           | again stopping      | doubt                | doubt spent          | doubt stopping      | kept                 | broken
+SUCCEEDED  | SUCCEEDED free       | SUCCEEDED free       | SUCCEEDED free       | SUCCEEDED free      | SUCCEEDED free       | SUCCEEDED free       | SUCCEEDED free       | SUCCEEDED free      | SUCCEEDED free       | SUCCEEDED free       | SUCCEEDED free      | SUCCEEDED free       | NEEDS_REVIEW free 1
+RETRYABLE  | QUEUED free 1        | FAILED free          | FAILED free          | CANCELLED free      | QUEUED free 1        | FAILED free          | FAILED free          | CANCELLED free      | QUEUED held 2        | NEEDS_REVIEW held 3  | NEEDS_REVIEW held 2 | QUEUED free 1        | QUEUED free 1
+PERMANENT  | FAILED free          | FAILED free          | FAILED free          | FAILED free         | FAILED free          | FAILED free          | FAILED free          | FAILED free         | NEEDS_REVIEW held 2  | NEEDS_REVIEW held 3  | NEEDS_REVIEW held 2 | FAILED free          | FAILED free
+UNKNOWN    | NEEDS_REVIEW held 1  | NEEDS_REVIEW held 3  | NEEDS_REVIEW held 1  | NEEDS_REVIEW held 1 | QUEUED held 1        | NEEDS_REVIEW held 3  | NEEDS_REVIEW held 1  | NEEDS_REVIEW held 1 | QUEUED held 2        | NEEDS_REVIEW held 3  | NEEDS_REVIEW held 2 | NEEDS_REVIEW held 1  | NEEDS_REVIEW held 1
+CANCELLED  | cancel_not_requested | cancel_not_requested | cancel_not_requested | CANCELLED free      | cancel_not_requested | cancel_not_requested | cancel_not_requested | CANCELLED free      | cancel_not_requested | cancel_not_requested | NEEDS_REVIEW held 2 | cancel_not_requested | cancel_not_requested
+RETURNED   | QUEUED free 0        | QUEUED free 2        | QUEUED free 0        | CANCELLED free      | QUEUED free 0        | QUEUED free 2        | QUEUED free 0        | CANCELLED free      | QUEUED held 1        | QUEUED held 2        | NEEDS_REVIEW held 2 | QUEUED free 0        | QUEUED free 0
+lease over | NEEDS_REVIEW held 1  | NEEDS_REVIEW held 3  | NEEDS_REVIEW held 1  | NEEDS_REVIEW held 1 | QUEUED held 1        | NEEDS_REVIEW held 3  | NEEDS_REVIEW held 1  | NEEDS_REVIEW held 1 | QUEUED held 2        | NEEDS_REVIEW held 3  | NEEDS_REVIEW held 2 | NEEDS_REVIEW held 1  | NEEDS_REVIEW held 1
 `
 
 var outcomes = map[string]pulse.Outcome{
@@ -65,17 +65,16 @@ func endOf(t *testing.T, says, circumstance string) string {
 	}
 	w.run(pulse.Batch{Submissions: []pulse.Submission{sub}})
 	w.claim()
-	if has("spent") {
-		for range 2 {
-			w.report(pulse.Retryable, "")
-			w.now = w.now.Add(minute)
-			w.claim()
-		}
-	}
-	if has("doubt") {
-		w.report(pulse.Unknown, "")
+	again := func(earlier pulse.Outcome) {
+		w.report(earlier, "")
 		w.now = w.now.Add(minute)
 		w.claim()
+	}
+	if has("doubt") {
+		again(pulse.Unknown)
+	}
+	for has("spent") && w.last.AttemptsUsed < sub.Retry.MaxAttempts {
+		again(pulse.Retryable)
 	}
 	if has("stopping") {
 		w.run(pulse.Batch{Cancels: []pulse.Cancel{{Credential: key, Application: app, Queue: queueA, Task: sub.TaskID}}})

@@ -156,7 +156,7 @@ func (t *modelTask) end(state, event string) {
 	t.running, t.lease = state == "NEEDS_REVIEW" && t.unknown, time.Time{}
 }
 
-// dismiss ends what does not run; an unjudged UNKNOWN needs a person.
+// dismiss ends a task without success; an unjudged UNKNOWN needs a person.
 func (m *model) dismiss(t *modelTask, state, event string) {
 	if t.unknown {
 		state, event = "NEEDS_REVIEW", "review"
@@ -220,16 +220,16 @@ func (m *model) accept(t *modelTask, r pulse.Report) {
 	case r.Outcome == pulse.Unknown:
 		m.nobodyKnows(t, "review")
 	case r.Outcome == pulse.Permanent:
-		t.end("FAILED", "failed")
+		m.dismiss(t, "FAILED", "failed")
 	case t.stopping:
-		t.end("CANCELLED", "cancelled")
+		m.dismiss(t, "CANCELLED", "cancelled")
 	case r.Outcome == pulse.Returned:
 		t.used--
 		t.again(t.available, "returned")
 	case left:
 		t.again(at, "retry")
 	default:
-		t.end("FAILED", "failed")
+		m.dismiss(t, "FAILED", "failed")
 	}
 }
 

@@ -68,22 +68,30 @@ func (p *planner) accept(w *work, r *Report) Public {
 	case r.Outcome == Unknown:
 		p.unknown(w, settled, EventReview)
 	case r.Outcome == Cancelled, stopping && r.Outcome != Permanent:
-		settled.on, settled.kind = OnStopped, EventCancelled
 		settled.code = orElse(settled.code, "cancelled")
-		p.settle(w, settled)
+		p.conclude(w, settled, OnStopped, EventCancelled)
 	case r.Outcome == Returned && attempt.Consumed && w.now.AttemptsUsed >= w.now.MaxAttempts:
-		settled.on, settled.kind, settled.code = OnFail, EventFailed, "returned_too_often"
-		p.settle(w, settled)
+		settled.code = "returned_too_often"
+		p.conclude(w, settled, OnFail, EventFailed)
 	case r.Outcome == Returned:
 		p.giveBack(w, attempt.Consumed)
 	case r.Outcome == Retryable && p.retry(w):
 	default:
-		settled.on, settled.kind = OnFail, EventFailed
-		p.settle(w, settled)
+		p.conclude(w, settled, OnFail, EventFailed)
 	}
 	attempt.TaskState = w.public
 	p.ch.Attempts = append(p.ch.Attempts, attempt)
 	return attempt.TaskState
+}
+
+// conclude ends a task without success. What an attempt says is about itself only: while an earlier one is UNKNOWN its
+// effect may still be under way, so a person decides, and permit and key stay (O1; docs/adr/0012).
+func (p *planner) conclude(w *work, v verdict, on Event, kind EventKind) {
+	v.on, v.kind = on, kind
+	if p.s.Unsettled[w.now.ID] {
+		v.on, v.kind, v.unknown = OnUnknown, EventReview, true
+	}
+	p.settle(w, v)
 }
 
 func orElse(s, otherwise string) string {
