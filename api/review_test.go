@@ -28,7 +28,10 @@ func (n *node) run(queue, outcome string) int {
 	var claimed httpapi.ClaimResult
 	n.post("/v1/claims", strings.Replace(claim, `"work"`, fmt.Sprintf("%q", queue), 1)).is(200).into(&claimed)
 	for _, t := range claimed.Tasks {
-		n.post("/v1/completions", fmt.Sprintf(`{"worker":"w","items":[{"task_id":%q,"attempt_no":%d,"token":%q,%s}]}`, t.TaskId, t.AttemptNo, t.Token, outcome)).is(200)
+		got := n.post("/v1/completions", fmt.Sprintf(`{"worker":"w","items":[{"task_id":%q,"attempt_no":%d,"token":%q,%s}]}`, t.TaskId, t.AttemptNo, t.Token, outcome)).is(200)
+		if !bytes.Contains(got.body, []byte(`"ACCEPTED"`)) {
+			n.Fatalf("the report was answered %s", got.body)
+		}
 	}
 	return len(claimed.Tasks)
 }

@@ -121,6 +121,11 @@ func (p *subscriptionPut) create(ctx context.Context, b tx.Begun) error {
 	if err := p.expected(0); err != nil {
 		return err
 	}
+	if start := or(p.want.Start, "HEAD"); start != "HEAD" {
+		if _, err := subscribing.HoldRetention(ctx); err != nil {
+			return err
+		}
+	}
 	at, err := position(ctx, b.Queries(), p.caller.Namespace, or(p.want.Start, "HEAD"), p.want.StartSeq)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // SeekSubscription sets the position. What was delivered and not acknowledged is dropped, with the dead letters that
 // the new position reads again; the epoch rises, and with it every proof of before becomes void.
 //
-// Locks: caller S → subscription X → its deliveries and dead letters X. Refuses: subscription_active, deliveries_held,
+// Locks: caller S → subscription X → its deliveries and dead letters X → retention X. Refuses: subscription_active, deliveries_held,
 // sequence_unavailable.
 func (s *Server) SeekSubscription(ctx context.Context, r httpapi.SeekSubscriptionRequestObject) (httpapi.SeekSubscriptionResponseObject, error) {
 	p := subscription(ctx, r.Subscription)
@@ -28,6 +28,9 @@ func (s *Server) SeekSubscription(ctx context.Context, r httpapi.SeekSubscriptio
 		}
 		if refusal := stream.SeekCheck(&sub, store.Deliveries(rows), b.Now()); refusal != nil {
 			return refusal
+		}
+		if _, err := held.HoldRetention(ctx); err != nil {
+			return err
 		}
 		at, err := position(ctx, b.Queries(), b.Namespace(), r.Body.To, r.Body.Seq)
 		if err != nil {

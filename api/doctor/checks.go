@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/orbitrun/orbit/engine"
@@ -82,14 +84,22 @@ func leftoverTasks(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, er
 	}), err
 }
 
+// streamGap compares what the head says with what is there. What retention deleted is gone from the beginning.
 func streamGap(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
 	head, err := q.GetStreamHead(ctx, ns)
 	if err != nil {
 		return nil, err
 	}
-	count, err := q.CountStream(ctx, ns)
-	if err != nil || int64(head.NextSeq) == count.Entries+1 && count.LastSeq == count.Entries {
+	first := uint64(1)
+	if kept, err := q.GetRetention(ctx, ns); err == nil {
+		first = kept.FirstSeq
+	} else if !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
-	return []Finding{{Subject: "stream", Detail: fmt.Sprintf("the head says %d entries; there are %d, the last is %d", head.NextSeq-1, count.Entries, count.LastSeq)}}, nil
+	count, err := q.CountStream(ctx, ns)
+	want := head.NextSeq - first
+	if err != nil || uint64(count.Entries) == want && (want == 0 || uint64(count.LastSeq) == head.NextSeq-1) {
+		return nil, err
+	}
+	return []Finding{{Subject: "stream", Detail: fmt.Sprintf("by its head the stream holds %d entries from %d on; there are %d, the last is %d", want, first, count.Entries, count.LastSeq)}}, nil
 }

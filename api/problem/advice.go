@@ -104,6 +104,7 @@ var advice = map[string]Advice{
 	"version_conflict":       {"The version is published with other content. Versions never change.", "Publish under the next version."},
 	"revision_conflict":      {"Somebody changed the object since it was read.", "Read it again and decide again."},
 	"name_conflict":          {"The name is taken.", "Choose another."},
+	"retention_invalid":      {"A time to keep is below its minimum or above 100 years, or tasks have one and their results have none.", "Correct the field named; the detail gives the bounds. 0 keeps for ever."},
 	"rotation_conflict":      {"The key was rotated before, or is no longer valid.", "Rotate its successor."},
 	"queue_draining":         {"The queue takes no new tasks.", "Wait until it is opened, or use another queue."},
 	"result_pending":         {"The task has not ended.", "Ask again later, or use the SDK's wait."},

@@ -78,6 +78,7 @@ var table = map[string]row{
 	"version_conflict":       {409, "The version was published with other content", 0},
 	"revision_conflict":      {409, "The object changed since it was read", 0},
 	"name_conflict":          {409, "The name is taken", 0},
+	"retention_invalid":      {400, "The times to keep cannot be", 0},
 	"rotation_conflict":      {409, "The key was already rotated", 0},
 	"queue_draining":         {409, "The queue is draining and takes no new tasks", 0},
 	"result_pending":         {409, "The task has no result yet", 1000},

@@ -17,7 +17,7 @@ const commandRetention = time.Hour
 // claimRetention is how long a claim can be asked again: no lease lives longer.
 const claimRetention = engine.LeaseMax + time.Hour
 
-// commands removes old transaction rows and old claims, a bounded number at a time.
+// commands removes old transaction rows, old claims and windows that are over, a bounded number at a time.
 func (r *Runner) commands(ctx context.Context, v view) error {
 	bound := firstIDAt(v.now.Add(-commandRetention))
 	err := r.purge(ctx, v, "purge_commands", func(ctx context.Context, q *db.Queries) (int64, error) {
@@ -26,8 +26,23 @@ func (r *Runner) commands(ctx context.Context, v view) error {
 	if err != nil {
 		return err
 	}
-	return r.purge(ctx, v, "purge_claims", func(ctx context.Context, q *db.Queries) (int64, error) {
+	err = r.purge(ctx, v, "purge_claims", func(ctx context.Context, q *db.Queries) (int64, error) {
 		return q.DeleteClaimRecords(ctx, db.DeleteClaimRecordsParams{NamespaceID: v.ns, CreatedAt: v.now.Add(-claimRetention), Limit: purgeMax})
+	})
+	if err != nil {
+		return err
+	}
+	return r.slots(ctx, v)
+}
+
+// slots removes windows that are over and whose task has ended. A window taken again meanwhile is held again, and stays.
+func (r *Runner) slots(ctx context.Context, v view) error {
+	return r.purge(ctx, v, "purge_slots", func(ctx context.Context, q *db.Queries) (int64, error) {
+		tasks, err := q.ListIdleSlots(ctx, db.ListIdleSlotsParams{NamespaceID: v.ns, HeldUntil: v.now, Limit: purgeMax})
+		if err != nil || len(tasks) == 0 {
+			return 0, err
+		}
+		return q.DeleteIdleSlots(ctx, db.DeleteIdleSlotsParams{NamespaceID: v.ns, HeldUntil: v.now, TaskIds: tasks})
 	})
 }
 

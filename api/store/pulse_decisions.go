@@ -12,12 +12,12 @@ import (
 
 // decisions reads what reviews and manual retries are judged by: who decided before, what is repeated, and by whom it
 // was repeated already. All of it changes only under the quota row, which is held, so plain reads are exact.
-func (l *pulseLoad) decisions(ctx context.Context, t *tx.Tx) error {
-	if err := l.reviewed(ctx, t); err != nil || len(l.batch.Retries) == 0 {
+func (l *pulseLoad) decisions(ctx context.Context, t tx.AfterSteps) error {
+	if err := l.reviewed(ctx, t.Tx); err != nil || len(l.batch.Retries) == 0 {
 		return err
 	}
 	tasks := Bytes(mapped(l.batch.Retries, func(r *pulse.ManualRetry) engine.ID { return r.Task }))
-	rows, err := t.Queries().ListTaskOriginals(ctx, db.ListTaskOriginalsParams{NamespaceID: t.Namespace(), TaskIds: tasks})
+	rows, err := t.LockTaskOriginals(ctx, tasks)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (l *pulseLoad) reviewed(ctx context.Context, t *tx.Tx) error {
 }
 
 // original turns a stored task back into the request it was. Its total deadline becomes a duration again.
-func original(r *db.ListTaskOriginalsRow) (pulse.Original, error) {
+func original(r *db.LockTaskOriginalsRow) (pulse.Original, error) {
 	retry, err := pulse.ParseRetry(r.RetryPolicy)
 	return pulse.Original{
 		State: pulse.Public(r.State), Version: r.StateVersion, Source: pulse.Source(r.Source),

@@ -95,7 +95,7 @@ func (l *pulseLoad) tasks(ctx context.Context, place tx.AfterQueues) (tx.AfterTa
 	if err := l.open(ctx, after.AfterSteps, Bytes(named)); err != nil {
 		return place.AfterTasks, err
 	}
-	if err := l.ended(ctx, place.Tx); err != nil {
+	if err := l.ended(ctx, after.AfterSteps); err != nil {
 		return place.AfterTasks, err
 	}
 	return after.AfterTasks, l.resources(ctx, after.AfterSteps)
@@ -128,13 +128,16 @@ func (l *pulseLoad) open(ctx context.Context, place tx.AfterSteps, ids [][]byte)
 }
 
 // ended reads what repeated and late reports and cancels of ended tasks are answered from, and the rules of retries.
-func (l *pulseLoad) ended(ctx context.Context, t *tx.Tx) error {
-	var rules, attempts []engine.ID
+func (l *pulseLoad) ended(ctx context.Context, t tx.AfterSteps) error {
+	var rules, attempts, late []engine.ID
 	for i := range l.batch.Reports {
 		r := &l.batch.Reports[i]
 		open, ok := l.s.Open[r.Task]
 		stale := !ok || open.State != pulse.Running || open.AttemptNo != r.AttemptNo || open.Token != r.Token
 		doubtful := open.Lost == pulse.LostRetry && open.AttemptNo > 1 && r.Outcome != pulse.Succeeded // an earlier attempt may be UNKNOWN
+		if stale {
+			late = append(late, r.Task)
+		}
 		if stale || doubtful {
 			attempts = append(attempts, r.Task)
 		}
@@ -156,10 +159,14 @@ func (l *pulseLoad) ended(ctx context.Context, t *tx.Tx) error {
 			rules = append(rules, l.batch.Dues[i].Task)
 		}
 	}
-	if err := l.rules(ctx, t, Bytes(rules)); err != nil {
+	// what arrives late must not be written beside a task that a purge is deleting
+	if _, err := t.LockEndedTasks(ctx, Bytes(late)); err != nil {
 		return err
 	}
-	if err := l.attempts(ctx, t, Bytes(attempts)); err != nil {
+	if err := l.rules(ctx, t.Tx, Bytes(rules)); err != nil {
+		return err
+	}
+	if err := l.attempts(ctx, t.Tx, Bytes(attempts)); err != nil {
 		return err
 	}
 	return l.decisions(ctx, t)

@@ -180,6 +180,22 @@ func (s AfterSteps) LockOpenTasks(ctx context.Context, ids [][]byte) ([]db.LockO
 	return s.q.LockOpenTasks(ctx, db.LockOpenTasksParams{NamespaceID: s.namespace, TaskIds: ids})
 }
 
+// LockTaskOriginals holds the tasks that manual retries repeat, shared, and reads them.
+func (s AfterSteps) LockTaskOriginals(ctx context.Context, ids [][]byte) ([]db.LockTaskOriginalsRow, error) {
+	if err := s.descend(RungTask); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return s.q.LockTaskOriginals(ctx, db.LockTaskOriginalsParams{NamespaceID: s.namespace, TaskIds: ids})
+}
+
+// LockEndedTasks holds tasks that have ended, shared, and says which are there.
+func (s AfterSteps) LockEndedTasks(ctx context.Context, ids [][]byte) ([][]byte, error) {
+	if err := s.descend(RungTask); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return s.q.LockEndedTasks(ctx, db.LockEndedTasksParams{NamespaceID: s.namespace, TaskIds: ids})
+}
+
 // LockParkedTasks locks those of the parked tasks, behind a key whose row is held, that nobody else holds.
 func (s AfterSteps) LockParkedTasks(ctx context.Context, ids [][]byte) ([]db.LockParkedTasksRow, error) {
 	if err := s.descend(RungTask); err != nil || len(ids) == 0 {

@@ -18,7 +18,7 @@ func adminCommand() *cobra.Command {
 	s := &cli.Settings{}
 	cmd := group("admin", "Applications, quotas, keys and the audit",
 		`Applications, quotas, keys and the audit. All but bootstrap go over HTTP and need a key with platform:admin.`,
-		adminBootstrap(), adminApplication(s), adminQuota(s), adminCredential(s), adminAudit(s))
+		adminBootstrap(), adminApplication(s), adminQuota(s), adminRetention(s), adminCredential(s), adminAudit(s))
 	// bootstrap works on the database; it must not offer the flags of a node.
 	for _, below := range cmd.Commands() {
 		if below.Name() != "bootstrap" {

@@ -2567,6 +2567,115 @@ type RenewalOutcomes struct {
 // Example: SUCCEEDED
 type ReportOutcome string
 
+// Retention How long the namespace keeps what has ended, and what came of it.
+type Retention struct {
+	// AuditMs Audit. 0 keeps it for ever.
+	//
+	// Example: 31536000000
+	AuditMs int64 `json:"audit_ms"`
+
+	// AuditRemoved Audit records deleted so far.
+	//
+	// Example: 9000
+	AuditRemoved int64 `json:"audit_removed"`
+
+	// ChangedAt When the settings were changed last. Left out: never.
+	//
+	// Example: 2026-01-31T10:00:00.000000Z
+	ChangedAt *time.Time `json:"changed_at,omitempty"`
+
+	// EntriesRemoved Results deleted from the stream so far.
+	//
+	// Example: 120000
+	EntriesRemoved int64 `json:"entries_removed"`
+
+	// ReceiptsMs Receipts. 0 keeps them for ever.
+	//
+	// Example: 7776000000
+	ReceiptsMs int64 `json:"receipts_ms"`
+
+	// ReceiptsRemoved Receipts deleted so far.
+	//
+	// Example: 84000
+	ReceiptsRemoved int64 `json:"receipts_removed"`
+
+	// StreamFirstSeq The oldest result that is kept.
+	//
+	// Example: 120001
+	StreamFirstSeq int64 `json:"stream_first_seq"`
+
+	// StreamHolders The subscriptions that keep the most of the stream, the slowest first.
+	StreamHolders []struct {
+		// ApplicationId Id of an application, `app_` and 16 lower-case hex digits.
+		//
+		// Example: app_5f1d0a2b3c4d5e6f
+		ApplicationId ApplicationId `json:"application_id"`
+
+		// Seq Not read yet, delivered and not acknowledged, or a dead letter.
+		//
+		// Example: 120002
+		Seq int64 `json:"seq"`
+
+		// Subscription A name for people, 1 to 64 bytes of UTF-8.
+		//
+		// Example: ledger
+		Subscription Name `json:"subscription"`
+	} `json:"stream_holders"`
+
+	// StreamMs Results in the stream. 0 keeps them for ever.
+	//
+	// Example: 604800000
+	StreamMs int64 `json:"stream_ms"`
+
+	// StreamNextSeq The number of the next result.
+	//
+	// Example: 480001
+	StreamNextSeq int64 `json:"stream_next_seq"`
+
+	// TasksMs Ended tasks. 0 keeps them for ever.
+	//
+	// Example: 2592000000
+	TasksMs int64 `json:"tasks_ms"`
+
+	// TasksRemoved Tasks deleted so far.
+	//
+	// Example: 84000
+	TasksRemoved int64 `json:"tasks_removed"`
+
+	// Version Rises with every change of the settings.
+	//
+	// Example: 1
+	Version int64 `json:"version"`
+}
+
+// RetentionSettings How long the namespace keeps what has ended. 0 keeps it for ever.
+type RetentionSettings struct {
+	// AuditMs Audit; at least 24 hours.
+	//
+	// Example: 31536000000
+	AuditMs int64 `json:"audit_ms"`
+
+	// ExpectedVersion The version the change is about. Left out for any.
+	//
+	// Example: 1
+	ExpectedVersion *int64 `json:"expected_version,omitempty"`
+
+	// ReceiptsMs Receipts; at least 48 hours. After it the same key is a new request.
+	//
+	// Example: 7776000000
+	ReceiptsMs int64 `json:"receipts_ms"`
+
+	// StreamMs Results in the stream; at least one hour. A result stays as long as a subscription has it before itself.
+	//
+	// Example: 604800000
+	StreamMs int64 `json:"stream_ms"`
+
+	// TasksMs Ended tasks with their attempts, events and evidence, counted from their end; at least one hour. A task stays as long as its result is in the stream.
+	//
+	// Example: 2592000000
+	TasksMs int64 `json:"tasks_ms"`
+}
+
 // RetryPolicy When a retryable failure is tried again. FIXED waits delay_ms; LINEAR adds step_ms each time up to max_delay_ms; EXPONENTIAL multiplies by factor up to max_delay_ms; LIST names each wait, exactly max_attempts − 1 of them.
 type RetryPolicy struct {
 	// DelayMs First wait.
@@ -5361,6 +5470,9 @@ type RevokeCredentialJSONRequestBody = Revocation
 // RotateCredentialJSONRequestBody defines body for RotateCredential for application/json ContentType.
 type RotateCredentialJSONRequestBody = Rotation
 
+// PutRetentionJSONRequestBody defines body for PutRetention for application/json ContentType.
+type PutRetentionJSONRequestBody = RetentionSettings
+
 // ClaimTasksJSONRequestBody defines body for ClaimTasks for application/json ContentType.
 type ClaimTasksJSONRequestBody = ClaimRequest
 
@@ -5651,6 +5763,31 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/admin/credentials/{credential_id}/rotate (the `RotateCredential` operationId).
 	RotateCredential(ctx context.Context, credentialId CredentialIdParam, body RotateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRetention Get what is kept for how long
+	//
+	// The settings of the namespace, what was deleted so far, and which subscriptions hold the stream.
+	//
+	// Corresponds with GET /v1/admin/retention (the `GetRetention` operationId).
+	GetRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutRetentionWithBody Change what is kept for how long
+	//
+	// Replaces the settings. What is over by the new ones is deleted in the background; what anyone still needs stays.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
+	PutRetentionWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutRetention Change what is kept for how long
+	//
+	// Replaces the settings. What is over by the new ones is deleted in the background; what anyone still needs stays.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
+	PutRetention(ctx context.Context, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ClaimTasksWithBody Claim tasks
 	//
@@ -6644,6 +6781,61 @@ func (c *Client) RotateCredentialWithBody(ctx context.Context, credentialId Cred
 // Corresponds with POST /v1/admin/credentials/{credential_id}/rotate (the `RotateCredential` operationId).
 func (c *Client) RotateCredential(ctx context.Context, credentialId CredentialIdParam, body RotateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRotateCredentialRequest(c.Server, credentialId, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRetention Get what is kept for how long
+//
+// The settings of the namespace, what was deleted so far, and which subscriptions hold the stream.
+//
+// Corresponds with GET /v1/admin/retention (the `GetRetention` operationId).
+func (c *Client) GetRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRetentionRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutRetentionWithBody Change what is kept for how long
+//
+// Replaces the settings. What is over by the new ones is deleted in the background; what anyone still needs stays.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
+func (c *Client) PutRetentionWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutRetentionRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutRetention Change what is kept for how long
+//
+// Replaces the settings. What is over by the new ones is deleted in the background; what anyone still needs stays.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
+func (c *Client) PutRetention(ctx context.Context, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutRetentionRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -8744,6 +8936,73 @@ func NewRotateCredentialRequestWithBody(server string, credentialId CredentialId
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetRetentionRequest constructs an http.Request for the GetRetention method
+func NewGetRetentionRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/admin/retention")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutRetentionRequest calls the generic PutRetention builder with application/json body
+func NewPutRetentionRequest(server string, body PutRetentionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutRetentionRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPutRetentionRequestWithBody constructs an http.Request for the PutRetention method, with any body, and a specified content type
+func NewPutRetentionRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/admin/retention")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -11982,6 +12241,33 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/admin/credentials/{credential_id}/rotate (the `RotateCredential` operationId).
 	RotateCredentialWithResponse(ctx context.Context, credentialId CredentialIdParam, body RotateCredentialJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateCredentialResponse, error)
 
+	// GetRetentionWithResponse Get what is kept for how long
+	//
+	// The settings of the namespace, what was deleted so far, and which subscriptions hold the stream.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/admin/retention (the `GetRetention` operationId).
+	GetRetentionWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetRetentionResponse, error)
+
+	// PutRetentionWithBodyWithResponse Change what is kept for how long
+	//
+	// Replaces the settings. What is over by the new ones is deleted in the background; what anyone still needs stays.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
+	PutRetentionWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutRetentionResponse, error)
+
+	// PutRetentionWithResponse Change what is kept for how long
+	//
+	// Replaces the settings. What is over by the new ones is deleted in the background; what anyone still needs stays.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
+	PutRetentionWithResponse(ctx context.Context, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*PutRetentionResponse, error)
+
 	// ClaimTasksWithBodyWithResponse Claim tasks
 	//
 	// Starts up to max_tasks attempts in one transaction; waits for the first up to wait_ms.
@@ -13876,6 +14162,221 @@ func (r RotateCredentialResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r RotateCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetRetentionResponse429Headers the declared response headers of an HTTP 429 response for GetRetention
+type GetRetentionResponse429Headers struct {
+	RetryAfter *int
+}
+
+// GetRetentionResponse503Headers the declared response headers of an HTTP 503 response for GetRetention
+type GetRetentionResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetRetentionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Retention
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetRetentionResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetRetentionResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRetentionResponse) GetJSON200() *Retention {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetRetentionResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetRetentionResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetRetentionResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetRetentionResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetRetentionResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetRetentionResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRetentionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRetentionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRetentionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRetentionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PutRetentionResponse429Headers the declared response headers of an HTTP 429 response for PutRetention
+type PutRetentionResponse429Headers struct {
+	RetryAfter *int
+}
+
+// PutRetentionResponse503Headers the declared response headers of an HTTP 503 response for PutRetention
+type PutRetentionResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PutRetentionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Retention
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedType
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PutRetentionResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PutRetentionResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PutRetentionResponse) GetJSON200() *Retention {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationproblemJSON415() *UnsupportedType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r PutRetentionResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r PutRetentionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PutRetentionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutRetentionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PutRetentionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20659,6 +21160,51 @@ func (c *ClientWithResponses) RotateCredentialWithResponse(ctx context.Context, 
 	return ParseRotateCredentialResponse(rsp)
 }
 
+// GetRetentionWithResponse Get what is kept for how long
+//
+// The settings of the namespace, what was deleted so far, and which subscriptions hold the stream.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/admin/retention (the `GetRetention` operationId).
+func (c *ClientWithResponses) GetRetentionWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetRetentionResponse, error) {
+	rsp, err := c.GetRetention(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRetentionResponse(rsp)
+}
+
+// PutRetentionWithBodyWithResponse Change what is kept for how long
+//
+// Replaces the settings. What is over by the new ones is deleted in the background; what anyone still needs stays.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
+func (c *ClientWithResponses) PutRetentionWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutRetentionResponse, error) {
+	rsp, err := c.PutRetentionWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutRetentionResponse(rsp)
+}
+
+// PutRetentionWithResponse Change what is kept for how long
+//
+// Replaces the settings. What is over by the new ones is deleted in the background; what anyone still needs stays.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
+func (c *ClientWithResponses) PutRetentionWithResponse(ctx context.Context, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*PutRetentionResponse, error) {
+	rsp, err := c.PutRetention(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutRetentionResponse(rsp)
+}
+
 // ClaimTasksWithBodyWithResponse Claim tasks
 //
 // Starts up to max_tasks attempts in one transaction; waits for the first up to wait_ms.
@@ -22956,6 +23502,209 @@ func ParseRotateCredentialResponse(rsp *http.Response) (*RotateCredentialRespons
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers RotateCredentialResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetRetentionResponse parses an HTTP response from a GetRetentionWithResponse call
+func ParseGetRetentionResponse(rsp *http.Response) (*GetRetentionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRetentionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Retention
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers GetRetentionResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetRetentionResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutRetentionResponse parses an HTTP response from a PutRetentionWithResponse call
+func ParsePutRetentionResponse(rsp *http.Response) (*PutRetentionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutRetentionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Retention
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers PutRetentionResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers PutRetentionResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

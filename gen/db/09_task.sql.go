@@ -47,6 +47,38 @@ func (q *Queries) CountTasksAhead(ctx context.Context, arg CountTasksAheadParams
 	return ahead, err
 }
 
+const deleteIdleSlots = `-- name: DeleteIdleSlots :execrows
+DELETE FROM task_slot WHERE namespace_id = ? AND held_until < ? AND task_id IN (/*SLICE:task_ids*/?)
+`
+
+type DeleteIdleSlotsParams struct {
+	NamespaceID uint64
+	HeldUntil   time.Time
+	TaskIds     [][]byte
+}
+
+// A window that was given to a new task meanwhile is held again, and stays.
+// lock: 9 task X (slots, by held_until).
+func (q *Queries) DeleteIdleSlots(ctx context.Context, arg DeleteIdleSlotsParams) (int64, error) {
+	query := deleteIdleSlots
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	queryParams = append(queryParams, arg.HeldUntil)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	result, err := q.db.ExecContext(ctx, query, queryParams...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const deleteKeyWait = `-- name: DeleteKeyWait :execrows
 DELETE FROM key_wait WHERE namespace_id = ? AND resource_key = ? AND due_at = ? AND task_id = ?
 `
@@ -1316,6 +1348,42 @@ func (q *Queries) ListFreeResources(ctx context.Context, arg ListFreeResourcesPa
 	return items, nil
 }
 
+const listIdleSlots = `-- name: ListIdleSlots :many
+SELECT s.task_id FROM task_slot s LEFT JOIN open_task o ON o.namespace_id = s.namespace_id AND o.task_id = s.task_id
+WHERE s.namespace_id = ? AND s.held_until < ? AND o.task_id IS NULL ORDER BY s.held_until LIMIT ?
+`
+
+type ListIdleSlotsParams struct {
+	NamespaceID uint64
+	HeldUntil   time.Time
+	Limit       int32
+}
+
+// Windows that are over and whose task has ended.
+// lock: none.
+func (q *Queries) ListIdleSlots(ctx context.Context, arg ListIdleSlotsParams) ([][]byte, error) {
+	rows, err := q.db.QueryContext(ctx, listIdleSlots, arg.NamespaceID, arg.HeldUntil, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items [][]byte
+	for rows.Next() {
+		var task_id []byte
+		if err := rows.Scan(&task_id); err != nil {
+			return nil, err
+		}
+		items = append(items, task_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listLateEvidence = `-- name: ListLateEvidence :many
 SELECT namespace_id, task_id, attempt_no, report_digest, outcome, received_at, worker, report FROM late_evidence WHERE namespace_id = ? AND task_id = ? ORDER BY attempt_no, report_digest LIMIT ?
 `
@@ -1587,93 +1655,6 @@ func (q *Queries) ListTaskEvents(ctx context.Context, arg ListTaskEventsParams) 
 			&i.AttemptNo,
 			&i.At,
 			&i.Detail,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const listTaskOriginals = `-- name: ListTaskOriginals :many
-SELECT task_id, application_id, queue_id, state, state_version, source, priority, handler, handler_version, attempt_timeout_ms, retry_policy, lost_policy,
-       deadline_at, created_at, business_key, resource_key, output_contract, input
-FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
-`
-
-type ListTaskOriginalsParams struct {
-	NamespaceID uint64
-	TaskIds     [][]byte
-}
-
-type ListTaskOriginalsRow struct {
-	TaskID           []byte
-	ApplicationID    uint64
-	QueueID          uint64
-	State            uint8
-	StateVersion     uint32
-	Source           uint8
-	Priority         uint8
-	Handler          []byte
-	HandlerVersion   []byte
-	AttemptTimeoutMs uint64
-	RetryPolicy      []byte
-	LostPolicy       uint8
-	DeadlineAt       time.Time
-	CreatedAt        time.Time
-	BusinessKey      []byte
-	ResourceKey      []byte
-	OutputContract   []byte
-	Input            []byte
-}
-
-// What a manual retry repeats: the frozen request of tasks that have ended.
-// lock: none (changed only under the quota row).
-func (q *Queries) ListTaskOriginals(ctx context.Context, arg ListTaskOriginalsParams) ([]ListTaskOriginalsRow, error) {
-	query := listTaskOriginals
-	var queryParams []interface{}
-	queryParams = append(queryParams, arg.NamespaceID)
-	if len(arg.TaskIds) > 0 {
-		for _, v := range arg.TaskIds {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
-	}
-	rows, err := q.db.QueryContext(ctx, query, queryParams...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ListTaskOriginalsRow
-	for rows.Next() {
-		var i ListTaskOriginalsRow
-		if err := rows.Scan(
-			&i.TaskID,
-			&i.ApplicationID,
-			&i.QueueID,
-			&i.State,
-			&i.StateVersion,
-			&i.Source,
-			&i.Priority,
-			&i.Handler,
-			&i.HandlerVersion,
-			&i.AttemptTimeoutMs,
-			&i.RetryPolicy,
-			&i.LostPolicy,
-			&i.DeadlineAt,
-			&i.CreatedAt,
-			&i.BusinessKey,
-			&i.ResourceKey,
-			&i.OutputContract,
-			&i.Input,
 		); err != nil {
 			return nil, err
 		}
@@ -2423,6 +2404,51 @@ func (q *Queries) ListTasksByState(ctx context.Context, arg ListTasksByStatePara
 	return items, nil
 }
 
+const lockEndedTasks = `-- name: LockEndedTasks :many
+SELECT task_id FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) AND state IN (2, 3, 4) ORDER BY task_id LOCK IN SHARE MODE
+`
+
+type LockEndedTasksParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+// Tasks that evidence arrives for after their end: held, so that a purge takes the evidence with the task or comes first.
+// lock: 9 task S (full rows, by primary key).
+func (q *Queries) LockEndedTasks(ctx context.Context, arg LockEndedTasksParams) ([][]byte, error) {
+	query := lockEndedTasks
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items [][]byte
+	for rows.Next() {
+		var task_id []byte
+		if err := rows.Scan(&task_id); err != nil {
+			return nil, err
+		}
+		items = append(items, task_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockKeyWaits = `-- name: LockKeyWaits :many
 SELECT resource_key, due_at, task_id, application_id, queue_id FROM key_wait
 WHERE namespace_id = ? AND resource_key = ? ORDER BY due_at, task_id LIMIT ? FOR UPDATE
@@ -2717,6 +2743,94 @@ func (q *Queries) LockResources(ctx context.Context, arg LockResourcesParams) ([
 	for rows.Next() {
 		var i LockResourcesRow
 		if err := rows.Scan(&i.ResourceKey, &i.TaskID, &i.Waiters); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockTaskOriginals = `-- name: LockTaskOriginals :many
+SELECT task_id, application_id, queue_id, state, state_version, source, priority, handler, handler_version, attempt_timeout_ms, retry_policy, lost_policy,
+       deadline_at, created_at, business_key, resource_key, output_contract, input
+FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id LOCK IN SHARE MODE
+`
+
+type LockTaskOriginalsParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type LockTaskOriginalsRow struct {
+	TaskID           []byte
+	ApplicationID    uint64
+	QueueID          uint64
+	State            uint8
+	StateVersion     uint32
+	Source           uint8
+	Priority         uint8
+	Handler          []byte
+	HandlerVersion   []byte
+	AttemptTimeoutMs uint64
+	RetryPolicy      []byte
+	LostPolicy       uint8
+	DeadlineAt       time.Time
+	CreatedAt        time.Time
+	BusinessKey      []byte
+	ResourceKey      []byte
+	OutputContract   []byte
+	Input            []byte
+}
+
+// What a manual retry repeats: the frozen request of tasks that have ended. Held, because a purge may be about to delete
+// them, and the new task will point at them.
+// lock: 9 task S (full rows, by primary key).
+func (q *Queries) LockTaskOriginals(ctx context.Context, arg LockTaskOriginalsParams) ([]LockTaskOriginalsRow, error) {
+	query := lockTaskOriginals
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LockTaskOriginalsRow
+	for rows.Next() {
+		var i LockTaskOriginalsRow
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.ApplicationID,
+			&i.QueueID,
+			&i.State,
+			&i.StateVersion,
+			&i.Source,
+			&i.Priority,
+			&i.Handler,
+			&i.HandlerVersion,
+			&i.AttemptTimeoutMs,
+			&i.RetryPolicy,
+			&i.LostPolicy,
+			&i.DeadlineAt,
+			&i.CreatedAt,
+			&i.BusinessKey,
+			&i.ResourceKey,
+			&i.OutputContract,
+			&i.Input,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

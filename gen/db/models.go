@@ -149,6 +149,16 @@ type Credential struct {
 	CreatedAt time.Time
 }
 
+// 待清除任务：终态结果随结果流清除时写入，订阅不再能取到；任务行清除时删除
+type EndedTask struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 从此时刻起计任务保留期，UTC微秒；初为结束时刻，仍被需要时推后
+	LookAt time.Time
+	// 结果已离开结果流的已结束任务编号
+	TaskID []byte
+}
+
 // 执行门控：领取时共享锁定，关闭后该实例的任务不再开始
 type ExecutionGate struct {
 	// 所属命名空间编号
@@ -417,6 +427,42 @@ type ResourceLock struct {
 	TaskID []byte
 	// 已停靠等待该键的任务数，个，必须等于等待行数
 	Waiters uint32
+}
+
+// 保留期设置与清除进度：清除事务与移回读取位置的订阅都先锁定本行，故正在被选用的结果不会被清除
+type Retention struct {
+	// 所属命名空间编号，每个命名空间至多一行
+	NamespaceID uint64
+	// 已结束任务的保留期，毫秒，从结果离开结果流起不早于结束时刻计；0表示永久保留
+	TasksMs uint64
+	// 结果流条目的保留期，毫秒；0表示永久保留，此时任务也不会清除
+	StreamMs uint64
+	// 操作回执的保留期，毫秒，期满后同键视为新请求；0表示永久保留
+	ReceiptsMs uint64
+	// 审计记录的保留期，毫秒；0表示永久保留
+	AuditMs uint64
+	// 设置的乐观版本，每次修改加一；清除进度不影响
+	Version uint32
+	// 结果流仍保留的最小序号，更小的均已清除；从1起只增不减
+	FirstSeq uint64
+	// 回执清除游标：应用编号，下一页从其后继续
+	ReceiptApplication uint64
+	// 回执清除游标：操作种类
+	ReceiptKind uint8
+	// 回执清除游标：最后看过的幂等键
+	ReceiptKey []byte
+	// 审计清除游标：最后看过的审计编号
+	AuditAfter []byte
+	// 累计清除的任务数，个
+	TasksRemoved uint64
+	// 累计清除的结果流条目数，条
+	EntriesRemoved uint64
+	// 累计清除的回执数，条
+	ReceiptsRemoved uint64
+	// 累计清除的审计记录数，条
+	AuditRemoved uint64
+	// 最近一次修改设置的时刻，数据库时钟UTC微秒
+	ChangedAt time.Time
 }
 
 // 计划头：裁决时点时排他锁定，先于队列；内存与节点时钟从不授予触发权

@@ -2566,6 +2566,115 @@ type RenewalOutcomes struct {
 // Example: SUCCEEDED
 type ReportOutcome string
 
+// Retention How long the namespace keeps what has ended, and what came of it.
+type Retention struct {
+	// AuditMs Audit. 0 keeps it for ever.
+	//
+	// Example: 31536000000
+	AuditMs int64 `json:"audit_ms"`
+
+	// AuditRemoved Audit records deleted so far.
+	//
+	// Example: 9000
+	AuditRemoved int64 `json:"audit_removed"`
+
+	// ChangedAt When the settings were changed last. Left out: never.
+	//
+	// Example: 2026-01-31T10:00:00.000000Z
+	ChangedAt *time.Time `json:"changed_at,omitempty"`
+
+	// EntriesRemoved Results deleted from the stream so far.
+	//
+	// Example: 120000
+	EntriesRemoved int64 `json:"entries_removed"`
+
+	// ReceiptsMs Receipts. 0 keeps them for ever.
+	//
+	// Example: 7776000000
+	ReceiptsMs int64 `json:"receipts_ms"`
+
+	// ReceiptsRemoved Receipts deleted so far.
+	//
+	// Example: 84000
+	ReceiptsRemoved int64 `json:"receipts_removed"`
+
+	// StreamFirstSeq The oldest result that is kept.
+	//
+	// Example: 120001
+	StreamFirstSeq int64 `json:"stream_first_seq"`
+
+	// StreamHolders The subscriptions that keep the most of the stream, the slowest first.
+	StreamHolders []struct {
+		// ApplicationId Id of an application, `app_` and 16 lower-case hex digits.
+		//
+		// Example: app_5f1d0a2b3c4d5e6f
+		ApplicationId ApplicationId `json:"application_id"`
+
+		// Seq Not read yet, delivered and not acknowledged, or a dead letter.
+		//
+		// Example: 120002
+		Seq int64 `json:"seq"`
+
+		// Subscription A name for people, 1 to 64 bytes of UTF-8.
+		//
+		// Example: ledger
+		Subscription Name `json:"subscription"`
+	} `json:"stream_holders"`
+
+	// StreamMs Results in the stream. 0 keeps them for ever.
+	//
+	// Example: 604800000
+	StreamMs int64 `json:"stream_ms"`
+
+	// StreamNextSeq The number of the next result.
+	//
+	// Example: 480001
+	StreamNextSeq int64 `json:"stream_next_seq"`
+
+	// TasksMs Ended tasks. 0 keeps them for ever.
+	//
+	// Example: 2592000000
+	TasksMs int64 `json:"tasks_ms"`
+
+	// TasksRemoved Tasks deleted so far.
+	//
+	// Example: 84000
+	TasksRemoved int64 `json:"tasks_removed"`
+
+	// Version Rises with every change of the settings.
+	//
+	// Example: 1
+	Version int64 `json:"version"`
+}
+
+// RetentionSettings How long the namespace keeps what has ended. 0 keeps it for ever.
+type RetentionSettings struct {
+	// AuditMs Audit; at least 24 hours.
+	//
+	// Example: 31536000000
+	AuditMs int64 `json:"audit_ms"`
+
+	// ExpectedVersion The version the change is about. Left out for any.
+	//
+	// Example: 1
+	ExpectedVersion *int64 `json:"expected_version,omitempty"`
+
+	// ReceiptsMs Receipts; at least 48 hours. After it the same key is a new request.
+	//
+	// Example: 7776000000
+	ReceiptsMs int64 `json:"receipts_ms"`
+
+	// StreamMs Results in the stream; at least one hour. A result stays as long as a subscription has it before itself.
+	//
+	// Example: 604800000
+	StreamMs int64 `json:"stream_ms"`
+
+	// TasksMs Ended tasks with their attempts, events and evidence, counted from their end; at least one hour. A task stays as long as its result is in the stream.
+	//
+	// Example: 2592000000
+	TasksMs int64 `json:"tasks_ms"`
+}
+
 // RetryPolicy When a retryable failure is tried again. FIXED waits delay_ms; LINEAR adds step_ms each time up to max_delay_ms; EXPONENTIAL multiplies by factor up to max_delay_ms; LIST names each wait, exactly max_attempts − 1 of them.
 type RetryPolicy struct {
 	// DelayMs First wait.
@@ -5360,6 +5469,9 @@ type RevokeCredentialJSONRequestBody = Revocation
 // RotateCredentialJSONRequestBody defines body for RotateCredential for application/json ContentType.
 type RotateCredentialJSONRequestBody = Rotation
 
+// PutRetentionJSONRequestBody defines body for PutRetention for application/json ContentType.
+type PutRetentionJSONRequestBody = RetentionSettings
+
 // ClaimTasksJSONRequestBody defines body for ClaimTasks for application/json ContentType.
 type ClaimTasksJSONRequestBody = ClaimRequest
 
@@ -5479,6 +5591,12 @@ type ServerInterface interface {
 	// RotateCredential Rotate a key
 	// (POST /v1/admin/credentials/{credential_id}/rotate)
 	RotateCredential(ctx echo.Context, credentialId CredentialIdParam) error
+	// GetRetention Get what is kept for how long
+	// (GET /v1/admin/retention)
+	GetRetention(ctx echo.Context) error
+	// PutRetention Change what is kept for how long
+	// (PUT /v1/admin/retention)
+	PutRetention(ctx echo.Context) error
 	// ClaimTasks Claim tasks
 	// (POST /v1/claims)
 	ClaimTasks(ctx echo.Context) error
@@ -5878,6 +5996,24 @@ func (w *ServerInterfaceWrapper) RotateCredential(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.RotateCredential(ctx, credentialId)
+	return err
+}
+
+// GetRetention converts echo context to params.
+func (w *ServerInterfaceWrapper) GetRetention(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetRetention(ctx)
+	return err
+}
+
+// PutRetention converts echo context to params.
+func (w *ServerInterfaceWrapper) PutRetention(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PutRetention(ctx)
 	return err
 }
 
@@ -7318,6 +7454,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/admin/applications", wrapper.CreateApplication, options.OperationMiddlewares["createApplication"]...)
 	router.GET(options.BaseURL+"/v1/admin/applications/:application_id/quota", wrapper.GetQuota, options.OperationMiddlewares["getQuota"]...)
 	router.PUT(options.BaseURL+"/v1/admin/applications/:application_id/quota", wrapper.PutQuota, options.OperationMiddlewares["putQuota"]...)
+	router.GET(options.BaseURL+"/v1/admin/retention", wrapper.GetRetention, options.OperationMiddlewares["getRetention"]...)
+	router.PUT(options.BaseURL+"/v1/admin/retention", wrapper.PutRetention, options.OperationMiddlewares["putRetention"]...)
 	router.GET(options.BaseURL+"/v1/admin/applications/:application_id/credentials", wrapper.ListCredentials, options.OperationMiddlewares["listCredentials"]...)
 	router.POST(options.BaseURL+"/v1/admin/applications/:application_id/credentials", wrapper.CreateCredential, options.OperationMiddlewares["createCredential"]...)
 	router.POST(options.BaseURL+"/v1/admin/credentials/:credential_id/rotate", wrapper.RotateCredential, options.OperationMiddlewares["rotateCredential"]...)
@@ -8883,6 +9021,301 @@ type RotateCredential503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response RotateCredential503ApplicationProblemPlusJSONResponse) VisitRotateCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRetentionRequestObject struct {
+}
+
+type GetRetentionResponseObject interface {
+	VisitGetRetentionResponse(w http.ResponseWriter) error
+}
+
+type GetRetention200JSONResponse Retention
+
+func (response GetRetention200JSONResponse) VisitGetRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRetention400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetRetention400ApplicationProblemPlusJSONResponse) VisitGetRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRetention401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response GetRetention401ApplicationProblemPlusJSONResponse) VisitGetRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRetention403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetRetention403ApplicationProblemPlusJSONResponse) VisitGetRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRetention429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response GetRetention429ApplicationProblemPlusJSONResponse) VisitGetRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRetention500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response GetRetention500ApplicationProblemPlusJSONResponse) VisitGetRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRetention503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetRetention503ApplicationProblemPlusJSONResponse) VisitGetRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetentionRequestObject struct {
+	Body *PutRetentionJSONRequestBody
+}
+
+type PutRetentionResponseObject interface {
+	VisitPutRetentionResponse(w http.ResponseWriter) error
+}
+
+type PutRetention200JSONResponse Retention
+
+func (response PutRetention200JSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetention400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PutRetention400ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetention401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response PutRetention401ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetention403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PutRetention403ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetention409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PutRetention409ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetention413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PutRetention413ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetention415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PutRetention415ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetention429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response PutRetention429ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetention500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response PutRetention500ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PutRetention503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PutRetention503ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18192,6 +18625,12 @@ type StrictServerInterface interface {
 	// RotateCredential Rotate a key
 	// (POST /v1/admin/credentials/{credential_id}/rotate)
 	RotateCredential(ctx context.Context, request RotateCredentialRequestObject) (RotateCredentialResponseObject, error)
+	// GetRetention Get what is kept for how long
+	// (GET /v1/admin/retention)
+	GetRetention(ctx context.Context, request GetRetentionRequestObject) (GetRetentionResponseObject, error)
+	// PutRetention Change what is kept for how long
+	// (PUT /v1/admin/retention)
+	PutRetention(ctx context.Context, request PutRetentionRequestObject) (PutRetentionResponseObject, error)
 	// ClaimTasks Claim tasks
 	// (POST /v1/claims)
 	ClaimTasks(ctx context.Context, request ClaimTasksRequestObject) (ClaimTasksResponseObject, error)
@@ -18807,6 +19246,75 @@ func (sh *strictHandler) RotateCredential(ctx echo.Context, credentialId Credent
 		return err
 	} else if validResponse, ok := response.(RotateCredentialResponseObject); ok {
 		return validResponse.VisitRotateCredentialResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetRetention operation middleware
+func (sh *strictHandler) GetRetention(ctx echo.Context) error {
+	var request GetRetentionRequestObject
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRetention(ctx.Request().Context(), request.(GetRetentionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRetention")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetRetentionResponseObject); ok {
+		return validResponse.VisitGetRetentionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutRetention operation middleware
+func (sh *strictHandler) PutRetention(ctx echo.Context) error {
+	var request PutRetentionRequestObject
+
+	var body PutRetentionJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PutRetention(ctx.Request().Context(), request.(PutRetentionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutRetention")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutRetentionResponseObject); ok {
+		return validResponse.VisitPutRetentionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

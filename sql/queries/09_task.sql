@@ -264,12 +264,18 @@ SELECT task_id, successor_id FROM task_retry WHERE namespace_id = ? AND task_id 
 -- name: GetTaskRetry :one
 SELECT * FROM task_retry WHERE namespace_id = ? AND task_id = ?;
 
--- What a manual retry repeats: the frozen request of tasks that have ended.
--- lock: none (changed only under the quota row).
--- name: ListTaskOriginals :many
+-- What a manual retry repeats: the frozen request of tasks that have ended. Held, because a purge may be about to delete
+-- them, and the new task will point at them.
+-- lock: 9 task S (full rows, by primary key).
+-- name: LockTaskOriginals :many
 SELECT task_id, application_id, queue_id, state, state_version, source, priority, handler, handler_version, attempt_timeout_ms, retry_policy, lost_policy,
        deadline_at, created_at, business_key, resource_key, output_contract, input
-FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
+FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id LOCK IN SHARE MODE;
+
+-- Tasks that evidence arrives for after their end: held, so that a purge takes the evidence with the task or comes first.
+-- lock: 9 task S (full rows, by primary key).
+-- name: LockEndedTasks :many
+SELECT task_id FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND state IN (2, 3, 4) ORDER BY task_id LOCK IN SHARE MODE;
 
 -- Everything that may keep one open task from running, at one moment.
 -- lock: none.
@@ -339,3 +345,14 @@ WHERE a.namespace_id = ? AND a.queue_id = ? AND a.name = ? AND a.value = ? AND a
   AND (CAST(sqlc.arg('open_only') AS SIGNED) = 0 OR EXISTS (SELECT 1 FROM open_task o WHERE o.namespace_id = a.namespace_id AND o.task_id = a.task_id
     AND (o.state = 2) = (CAST(sqlc.arg('running') AS SIGNED) = 1) AND o.state <> 6))
 ORDER BY a.created_at, a.task_id LIMIT ?;
+
+-- Windows that are over and whose task has ended.
+-- lock: none.
+-- name: ListIdleSlots :many
+SELECT s.task_id FROM task_slot s LEFT JOIN open_task o ON o.namespace_id = s.namespace_id AND o.task_id = s.task_id
+WHERE s.namespace_id = ? AND s.held_until < ? AND o.task_id IS NULL ORDER BY s.held_until LIMIT ?;
+
+-- A window that was given to a new task meanwhile is held again, and stays.
+-- lock: 9 task X (slots, by held_until).
+-- name: DeleteIdleSlots :execrows
+DELETE FROM task_slot WHERE namespace_id = ? AND held_until < ? AND task_id IN (sqlc.slice('task_ids'));

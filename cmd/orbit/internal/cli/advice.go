@@ -49,6 +49,7 @@ var advice = map[string]string{
 	"version_conflict":             "a version is immutable: raise \"version\" in the document and publish that",
 	"revision_conflict":            "read it again, then repeat with the new version",
 	"name_conflict":                "choose another name",
+	"retention_invalid":            "correct the time named; forever keeps everything",
 	"rotation_conflict":            "orbit admin credential list shows the successor; rotate that one",
 	"queue_draining":               "wait until it is open again (orbit queue get), or use another queue",
 	"result_pending":               "orbit task watch ID waits for the end",

@@ -9,6 +9,7 @@ import (
 	"github.com/orbitrun/orbit/engine"
 
 	"github.com/orbitrun/orbit/api/lane"
+	"github.com/orbitrun/orbit/api/retention"
 	"github.com/orbitrun/orbit/api/runner"
 	"github.com/orbitrun/orbit/api/tx"
 )
@@ -30,6 +31,8 @@ func (n *Node) assemble() {
 	})
 	scan = runner.New(n.reader, n.writer, n.lanes, n.opt.Log)
 	n.runner = scan
+	n.keeper = retention.New(n.reader, n.writer, n.opt.Log)
+	n.keeper.Removed = m.removed
 	m.pools(n.metrics.Registry, n)
 }
 
@@ -40,6 +43,7 @@ type instruments struct {
 	late    prometheus.Histogram
 	depth   prometheus.Gauge
 	waiting prometheus.Gauge
+	purged  *prometheus.CounterVec
 	events  *prometheus.CounterVec
 	retries *prometheus.CounterVec
 }
@@ -54,12 +58,14 @@ func newInstruments(r prometheus.Registerer) *instruments {
 			Help: "How long after its time a workflow's timer rang, by the database's clock.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 18)}),
 		depth:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_depth", Help: "Items that waited behind the last transaction of any lane."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_waiting_claims", Help: "Claims that wait for work, as of the last transaction."}),
+		purged: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_retention_removed_total",
+			Help: "What retention deleted: purge_stream counts results, purge_tasks tasks, purge_receipts receipts, purge_audit records."}, []string{"transaction"}),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_transactions_total",
 			Help: "Transactions by how they ended: commit, rollback, unknown_committed, unknown_rolled_back, unknown."}, []string{"transaction", "end"}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_transaction_retries_total",
 			Help: "Closures run again, by the database's error code."}, []string{"transaction", "code"}),
 	}
-	r.MustRegister(m.batch, m.seconds, m.late, m.depth, m.waiting, m.events, m.retries)
+	r.MustRegister(m.batch, m.seconds, m.late, m.depth, m.waiting, m.purged, m.events, m.retries)
 	return m
 }
 
@@ -71,6 +77,10 @@ func (m *instruments) lane(o lane.Observation) {
 	}
 	m.depth.Set(float64(o.Depth))
 	m.waiting.Set(float64(o.Waiting))
+}
+
+func (m *instruments) removed(transaction string, n int) {
+	m.purged.WithLabelValues(transaction).Add(float64(n))
 }
 
 func (m *instruments) transaction(e tx.Event) {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"os"
 	"runtime/debug"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/orbitrun/orbit/api"
 	"github.com/orbitrun/orbit/api/auth"
 	"github.com/orbitrun/orbit/api/lane"
+	"github.com/orbitrun/orbit/api/retention"
 	"github.com/orbitrun/orbit/api/runner"
 	"github.com/orbitrun/orbit/api/telemetry"
 	"github.com/orbitrun/orbit/api/tx"
@@ -47,6 +49,7 @@ type Node struct {
 	reader   *sql.DB
 	lanes    *lane.Set
 	runner   *runner.Runner
+	keeper   *retention.Sweeper
 	server   *api.Server
 	listener net.Listener
 	admin    net.Listener
@@ -130,7 +133,13 @@ func (n *Node) Run(ctx context.Context) error {
 	defer n.close()
 	scanning, stop := context.WithCancel(context.WithoutCancel(ctx))
 	scanned := make(chan struct{})
-	go func() { n.runner.Run(scanning); close(scanned) }()
+	go func() {
+		defer close(scanned)
+		var all sync.WaitGroup
+		all.Go(func() { n.runner.Run(scanning) })
+		all.Go(func() { n.keeper.Run(scanning) })
+		all.Wait()
+	}()
 	if n.admin != nil {
 		admin := n.server.HTTP(n.metrics.Admin(n.opt.Profiler))
 		go func() { _ = admin.Serve(n.admin) }()
