@@ -10,9 +10,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	httpapi "github.com/orbitrun/orbit/gen/http"
