@@ -122,6 +122,7 @@ func TestAnotherNamespaceSeesNothing(t *testing.T) {
 
 // valid are bodies that would be accepted.
 var valid = map[string]string{
+	"pauseQueue": `{"reason":"r"}`, "resumeQueue": `{"reason":"r"}`, "drainQueue": `{"reason":"r"}`,
 	"reviewTask": `{"decision":"FAILED","expected_version":1,"reason":"r","evidence":1,"all_executions_ended":true}`,
 	"retryTask":  `{"submit_key":"again","expected_version":1,"reason":"r"}`,
 	"cancelTask": `{"reason":"r"}`, "signalInstance": `{"step":"s","activation_no":1,"signal":"s","signal_version":"1","correlation":"c","content":1,"reason":"r"}`,

@@ -59,6 +59,9 @@ func (s *Server) queueModel(ctx context.Context, c auth.Caller, row db.GetQueueB
 		Paused: row.Paused == 1, Draining: row.Draining == 1, OpenTasks: row.OpenTasks, RunningAttempts: row.RunningAttempts,
 		Version: int64(row.Version), CreatedAt: row.CreatedAt,
 	}
+	if err := s.queueExtras(ctx, c, row, &out); err != nil {
+		return out, err
+	}
 	states, err := s.q().CountQueueStates(ctx, db.CountQueueStatesParams{NamespaceID: c.Namespace, QueueID: row.QueueID})
 	for _, st := range states {
 		switch pulse.State(st.State) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/orbitrun/orbit/api/store"
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
 	"github.com/orbitrun/orbit/gen/db"
@@ -55,6 +56,13 @@ func (s *Server) standing(ctx context.Context, task db.Task) (pulse.Standing, er
 		Quota:      pulse.Quota{RunningAttempts: r.ApplicationRunning, RunningAttemptsMax: r.ApplicationRunningMax},
 		GateClosed: len(r.GateID) > 0 && r.GateState.Int16 != 1,
 	}
+	if r.RateLimited == 1 {
+		rates, err := store.QueueRates(ctx, s.q(), task.NamespaceID, []uint64{r.QueueID})
+		if err != nil {
+			return out, err
+		}
+		out.Queue.Rate = rates[r.QueueID]
+	}
 	if len(r.GateID) > 0 {
 		out.Task.Gate = engine.ID(r.GateID)
 	}
@@ -78,6 +86,7 @@ var blockerTexts = map[pulse.BlockerKind]string{
 	pulse.BlockedByKey:              "another task holds the resource key until its real result is known",
 	pulse.BlockedByQueuePause:       "the queue is paused; resume it",
 	pulse.BlockedByQueueLimit:       "as many attempts of the queue run as it allows",
+	pulse.BlockedByRate:             "the queue has started as many tasks as its rate allows; the next token comes at the time given",
 	pulse.BlockedByApplicationLimit: "as many attempts of the application run as its quota allows",
 	pulse.BlockedByOthers:           "other tasks of this queue and handler come first; more workers help",
 	pulse.Ready:                     "ready: waiting for a worker that claims this queue and handler",
@@ -85,7 +94,9 @@ var blockerTexts = map[pulse.BlockerKind]string{
 
 func blocker(b *pulse.Blocker) httpapi.TaskBlocker {
 	out := httpapi.TaskBlocker{Kind: httpapi.TaskBlockerKind(b.Kind), Detail: pointer(blockerTexts[b.Kind]), At: timeOf(b.At)}
-	if b.Limit > 0 || b.Current > 0 || b.Kind == pulse.BlockedByQueueLimit || b.Kind == pulse.BlockedByApplicationLimit {
+	if b.Kind == pulse.BlockedByRate {
+		out.Limit = pointer(b.Limit)
+	} else if b.Limit > 0 || b.Current > 0 || b.Kind == pulse.BlockedByQueueLimit || b.Kind == pulse.BlockedByApplicationLimit {
 		out.Limit, out.Current = pointer(b.Limit), pointer(b.Current)
 	}
 	if !b.Holder.Zero() {

@@ -47,16 +47,20 @@ const (
 	// LeaseGrace is how long after its lease a silent attempt is declared lost: a renewal on its way still counts.
 	LeaseGrace = 2 * time.Second
 
-	RetryAttemptsMax  = 100 // attempts of one task
-	RetryJitterMax    = 50  // percent
-	RetryFactorMax    = 10  // exponential growth per attempt
-	AttemptNumberMax  = 60000
-	ClaimTasksMax     = 256 // tasks of one claim, one transaction
-	ClaimQueuesMax    = 16
-	ClaimHandlersMax  = 64
-	ClaimWaitMax      = 30 * time.Second
-	ParkPerPlanMax    = 1024 // tasks of held keys or closed gates moved out of the way by one claim
-	KeyWaitersPerPlan = 8    // waiters looked at when a key becomes free; ended ones among them are removed
+	RetryAttemptsMax = 100 // attempts of one task
+	RetryJitterMax   = 50  // percent
+	RetryFactorMax   = 10  // exponential growth per attempt
+	AttemptNumberMax = 60000
+	ClaimTasksMax    = 256 // tasks of one claim, one transaction
+	ClaimQueuesMax   = 16
+	ClaimHandlersMax = 64
+	ClaimWaitMax     = 30 * time.Second
+	ParkPerPlanMax   = 1024 // tasks of held keys or closed gates moved out of the way by one claim
+	// RateTokensMax, RatePeriodMin and RatePeriodMax keep the arithmetic of a queue's rate exact in 63 bits.
+	RateTokensMax     = 1_000_000
+	RatePeriodMin     = 100 * time.Millisecond
+	RatePeriodMax     = 24 * time.Hour
+	KeyWaitersPerPlan = 8 // waiters looked at when a key becomes free; ended ones among them are removed
 
 	AttributesMax          = 8  // search attributes of one task: each is an index entry written at submission
 	AttributeNameBytesMax  = 48 // their names

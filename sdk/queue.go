@@ -12,18 +12,20 @@ import (
 
 // Queue is a queue with its limits, exact counters and depth.
 type Queue struct {
-	QueueID            string     `json:"queue_id"`
-	Name               string     `json:"name"`
-	OpenTasksMax       int64      `json:"open_tasks_max"`
-	RunningAttemptsMax int64      `json:"running_attempts_max"`
-	Paused             bool       `json:"paused"`
-	Draining           bool       `json:"draining"`
-	OpenTasks          int64      `json:"open_tasks"`
-	RunningAttempts    int64      `json:"running_attempts"`
-	Depth              QueueDepth `json:"depth"`
-	OldestAgeMS        *int64     `json:"oldest_age_ms"` // nil when nothing is ready
-	Version            int64      `json:"version"`
-	CreatedAt          time.Time  `json:"created_at"`
+	QueueID            string          `json:"queue_id"`
+	Name               string          `json:"name"`
+	OpenTasksMax       int64           `json:"open_tasks_max"`
+	RunningAttemptsMax int64           `json:"running_attempts_max"`
+	Paused             bool            `json:"paused"`
+	Draining           bool            `json:"draining"`
+	Holds              []QueueHold     `json:"holds"` // why, where a command said so
+	Rate               *QueueRateState `json:"rate"`  // nil: no limit
+	OpenTasks          int64           `json:"open_tasks"`
+	RunningAttempts    int64           `json:"running_attempts"`
+	Depth              QueueDepth      `json:"depth"`
+	OldestAgeMS        *int64          `json:"oldest_age_ms"` // nil when nothing is ready
+	Version            int64           `json:"version"`
+	CreatedAt          time.Time       `json:"created_at"`
 }
 
 // QueueDepth counts open tasks by what they wait for.
@@ -36,14 +38,37 @@ type QueueDepth struct {
 	NeedsReview int64 `json:"needs_review"`
 }
 
+// QueueHold says why a queue is paused or draining.
+type QueueHold struct {
+	Kind   string    `json:"kind"` // PAUSED or DRAINING
+	Reason string    `json:"reason"`
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+}
+
+// QueueRate limits the starts of a queue: Tokens come back per period, evenly, and up to Burst are saved. No stretch of
+// one period sees more than Burst + Tokens starts.
+type QueueRate struct {
+	Tokens   int64 `json:"tokens"`
+	PeriodMS int64 `json:"period_ms"`
+	Burst    int64 `json:"burst"`
+}
+
+// QueueRateState is a rate and how many starts it would pay now.
+type QueueRateState struct {
+	QueueRate
+	Available int64 `json:"available"`
+}
+
 // QueueSettings are a queue's limits and switches. A nil ExpectedVersion replaces whatever is there; 0 demands that the
 // queue does not exist yet.
 type QueueSettings struct {
-	OpenTasksMax       int64  `json:"open_tasks_max"`
-	RunningAttemptsMax int64  `json:"running_attempts_max"`
-	Paused             bool   `json:"paused,omitempty"`
-	Draining           bool   `json:"draining,omitempty"`
-	ExpectedVersion    *int64 `json:"expected_version,omitempty"`
+	OpenTasksMax       int64      `json:"open_tasks_max"`
+	RunningAttemptsMax int64      `json:"running_attempts_max"`
+	Paused             bool       `json:"paused,omitempty"`
+	Draining           bool       `json:"draining,omitempty"`
+	Rate               *QueueRate `json:"rate,omitempty"` // nil: no limit
+	ExpectedVersion    *int64     `json:"expected_version,omitempty"`
 }
 
 // PutQueue creates or changes a queue (scope queues:manage). The same settings again change nothing.

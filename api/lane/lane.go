@@ -31,10 +31,11 @@ type Lane struct {
 	peak        float64           // callers of recent transactions, decaying
 	widen       int               // candidate lists were full of blocked rows
 	probed      time.Time
+	tokens      map[uint64]time.Time // when a queue with a rate has its next token
 }
 
 func newLane(s *Set, namespace uint64) *Lane {
-	return &Lane{set: s, namespace: namespace, wake: make(chan struct{}, 1), pending: map[engine.ID]bool{}, ready: map[uint64]uint64{}}
+	return &Lane{set: s, namespace: namespace, wake: make(chan struct{}, 1), pending: map[engine.ID]bool{}, ready: map[uint64]uint64{}, tokens: map[uint64]time.Time{}}
 }
 
 // enqueue refuses before waiting hurts: a full lane answers 429 at once.
@@ -146,6 +147,7 @@ func (l *Lane) busy() bool {
 		l.mark(q)
 	}
 	l.touched = nil
+	l.ringTokens()
 	return len(l.queue)+len(l.starts)+len(l.advances) > 0 || l.stopping && l.delivering == 0 || l.anyReady()
 }
 
@@ -156,6 +158,16 @@ func (l *Lane) anyReady() bool {
 		}
 	}
 	return false
+}
+
+// ringTokens takes the queues whose next token has come as ready. The time is a hint: the claim asks the database's clock.
+func (l *Lane) ringTokens() {
+	for q, at := range l.tokens {
+		if !time.Now().Before(at) {
+			delete(l.tokens, q)
+			l.mark(q)
+		}
+	}
 }
 
 // mark notes that a claim on the queue may find something it has not seen.
@@ -184,6 +196,9 @@ func (l *Lane) nextLook() time.Duration {
 	look := time.Until(l.probed.Add(l.set.opt.Probe))
 	for _, it := range l.waiting {
 		look = min(look, time.Until(it.until))
+	}
+	for _, at := range l.tokens {
+		look = min(look, time.Until(at))
 	}
 	return max(look, time.Millisecond)
 }

@@ -157,6 +157,9 @@ func (l *Lane) follow(c *pulse.Changes) {
 	for _, d := range c.DelayedUntil {
 		l.set.opt.OnDelayed(l.namespace, d.At)
 	}
+	for _, w := range c.RateWaits {
+		l.tokens[w.Queue] = time.Now().Add(w.In)
+	}
 	for _, q := range c.ReadyElsewhere {
 		l.mark(q)
 	}

@@ -19,6 +19,7 @@ const (
 	BlockedByQueuePause       BlockerKind = "QUEUE_PAUSED"
 	BlockedByQueueLimit       BlockerKind = "QUEUE_LIMIT"
 	BlockedByApplicationLimit BlockerKind = "APPLICATION_LIMIT"
+	BlockedByRate             BlockerKind = "QUEUE_RATE"
 	BlockedByOthers           BlockerKind = "TASKS_AHEAD"
 	Ready                     BlockerKind = "READY"
 )
@@ -26,8 +27,8 @@ const (
 // Blocker is one cause. Clearing every cause starts the task with the next claim; READY alone waits for a worker.
 type Blocker struct {
 	Kind           BlockerKind
-	At             time.Time // AVAILABLE_AT, DEADLINE
-	Limit, Current int64     // limits; TASKS_AHEAD: Current is counted up to Limit
+	At             time.Time // AVAILABLE_AT, DEADLINE; QUEUE_RATE: when the next token is there
+	Limit, Current int64     // limits; QUEUE_RATE: tokens per period; TASKS_AHEAD: Current is counted up to Limit
 	Holder         engine.ID // RESOURCE_KEY: the task that holds it; zero: one of another application
 	HolderState    Public
 	Instance       engine.ID // GATE
@@ -94,6 +95,9 @@ func (s *Standing) limits() (found []Blocker) {
 	}
 	if s.Queue.RunningAttempts >= s.Queue.RunningAttemptsMax {
 		found = append(found, Blocker{Kind: BlockedByQueueLimit, Limit: s.Queue.RunningAttemptsMax, Current: s.Queue.RunningAttempts})
+	}
+	if r := s.Queue.Rate.At(s.Now); r.Limited() && r.Available() == 0 {
+		found = append(found, Blocker{Kind: BlockedByRate, At: r.Refilled.Add(r.Next()), Limit: r.Tokens})
 	}
 	if s.Quota.RunningAttempts >= s.Quota.RunningAttemptsMax {
 		found = append(found, Blocker{Kind: BlockedByApplicationLimit, Limit: s.Quota.RunningAttemptsMax, Current: s.Quota.RunningAttempts})

@@ -28,13 +28,20 @@ func TestBlockersNameEveryCause(t *testing.T) {
 		"paused":                  {func(s *pulse.Standing) { s.Queue.Paused = true }, "QUEUE_PAUSED"},
 		"draining does not block": {func(s *pulse.Standing) { s.Queue.Draining = true }, "READY"},
 		"queue full":              {func(s *pulse.Standing) { s.Queue.RunningAttempts = 5 }, "QUEUE_LIMIT 5/5"},
+		"rate used up": {func(s *pulse.Standing) {
+			s.Queue.Rate = pulse.Rate{Tokens: 4, Period: time.Second, Burst: 1, Credit: 1, Refilled: s.Now}
+		}, "QUEUE_RATE 0/4"},
+		"rate with a token": {func(s *pulse.Standing) {
+			s.Queue.Rate = pulse.Rate{Tokens: 4, Period: time.Second, Burst: 1, Refilled: s.Now.Add(-250 * time.Millisecond)}
+		}, "READY"},
 		"application full":        {func(s *pulse.Standing) { s.Quota.RunningAttempts = 8 }, "APPLICATION_LIMIT 8/7"},
 		"others":                  {func(s *pulse.Standing) { s.Ahead = 3 }, "TASKS_AHEAD 3/1000"},
 		"others do not matter":    {func(s *pulse.Standing) { s.Ahead, s.Queue.Paused = 3, true }, "QUEUE_PAUSED"},
 		"all at once": {func(s *pulse.Standing) {
 			s.Task.State, s.Task.AvailableAt, s.GateClosed, s.Holder, s.HolderApplication = pulse.Delayed, s.Now.Add(time.Second), true, number(9), otherApp
 			s.Queue.Paused, s.Queue.RunningAttempts, s.Quota.RunningAttempts = true, 5, 7
-		}, "AVAILABLE_AT, GATE, RESOURCE_KEY, QUEUE_PAUSED, QUEUE_LIMIT 5/5, APPLICATION_LIMIT 7/7"},
+			s.Queue.Rate = pulse.Rate{Tokens: 4, Period: time.Second, Burst: 1, Refilled: s.Now}
+		}, "AVAILABLE_AT, GATE, RESOURCE_KEY, QUEUE_PAUSED, QUEUE_LIMIT 5/5, QUEUE_RATE 0/4, APPLICATION_LIMIT 7/7"},
 	} {
 		s := pulse.Standing{
 			Now: start, Task: pulse.Task{ID: number(1), Application: app, State: pulse.Queued, AvailableAt: start, DeadlineAt: start.Add(hour)},

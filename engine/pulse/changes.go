@@ -32,11 +32,13 @@ type Changes struct {
 	GoneKeyWaits   []KeyWait
 	Quotas         []Quota // counters to write back
 	Queues         []Queue
+	Rates          []RateWrite
 	Inbox          []InboxWrite
 	Stream         []StreamWrite // in order; the sequence is given by the head
 	Audits         []AuditWrite
 	DelayedUntil   []QueueTime // hints for the caller's clock, nothing to write
 	ReadyElsewhere []uint64    // queues outside this batch whose tasks were woken: hints
+	RateWaits      []RateWait  // hints: when a waiting claim may find a token
 	MoreForClaims  bool        // blocked rows were moved away and a claim is still hungry: run again at once
 	Widen          bool        // blocked rows used up a candidate list: read longer ones next time
 }

@@ -30,6 +30,7 @@ func (p *planner) collect() {
 	}
 	p.keepResources()
 	p.ch.Quotas, p.ch.Queues = p.usage.Dirty()
+	p.ch.Rates = p.usage.Rates()
 }
 
 // grouped returns the set of a key, new or known.

@@ -72,6 +72,7 @@ func (p *planner) judged(t *Task) bool {
 
 // claims serves the claims in order of arrival; each takes the task that is due first among its queues.
 func (p *planner) claims() {
+	p.refill()
 	for i := range p.b.Claims {
 		c := &p.b.Claims[i]
 		if refusal := p.judge(c.Credential, "worker:claim"); refusal != nil {
@@ -100,6 +101,9 @@ func (p *planner) serve(c *Claim) []Started {
 			started = append(started, Started{w.now})
 		}
 	}
+	if len(started) < c.Tasks {
+		p.awaitTokens(c)
+	}
 	used := p.usedUp(c)
 	p.ch.Widen = p.ch.Widen || used
 	p.ch.MoreForClaims = p.ch.MoreForClaims || used && len(started) < c.Tasks
@@ -110,7 +114,7 @@ func (p *planner) serve(c *Claim) []Started {
 func (p *planner) best(c *Claim) *pool {
 	var best *pool
 	for _, q := range c.Queues {
-		if !p.usage.room(c.Application, q) {
+		if !p.usage.room(c.Application, q) || !p.usage.tokens(q) {
 			continue
 		}
 		candidate := p.pool(PoolKey{q, HandlersKey(c.Handlers)}, c.Handlers)
@@ -168,6 +172,7 @@ func (p *planner) start(w *work, c *Claim, from *pool) *work {
 
 func (p *planner) grant(w *work, c *Claim) {
 	p.usage.run(&w.now, 1)
+	p.usage.pay(w.now.Queue)
 	w.now.State, w.now.PermitHeld = Running, true
 	w.now.AttemptNo, w.now.AttemptsUsed = w.now.AttemptNo+1, w.now.AttemptsUsed+1
 	w.now.StartedAt, w.now.Token, w.now.Worker, w.now.CancelRequestedAt = p.s.Now, AttemptToken(p.b.Secret, w.now.ID), c.Worker, time.Time{}

@@ -55,6 +55,9 @@ func limit(r *rows, t *rapid.T) {
 	q.RunningAttemptsMax = int64(rapid.SampledFrom([]int{1, 2, 1000}).Draw(t, "running max"))
 	q.OpenTasksMax = int64(rapid.SampledFrom([]int{3, 1000}).Draw(t, "open max"))
 	q.Paused = rapid.IntRange(0, 9).Draw(t, "paused") == 0
+	if rapid.IntRange(0, 2).Draw(t, "limited") == 0 {
+		q.Rate = pulse.Rate{Tokens: 1, Period: 20 * time.Second, Burst: 3}.Changed(pulse.Rate{}, start)
+	}
 	r.queues[queueA] = q
 	a := r.quotas[app]
 	a.RunningAttemptsMax = int64(rapid.SampledFrom([]int{2, 1000}).Draw(t, "application running max"))

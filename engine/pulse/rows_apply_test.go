@@ -79,7 +79,13 @@ func (r *rows) apply(now time.Time, c *pulse.Changes) error {
 	for _, q := range c.Quotas {
 		r.quotas[q.Application] = q
 	}
+	for _, w := range c.Rates {
+		q := r.queues[w.Queue]
+		q.Rate = w.Rate
+		r.queues[w.Queue] = q
+	}
 	for _, q := range c.Queues {
+		q.Rate = r.queues[q.ID].Rate
 		r.queues[q.ID] = q
 	}
 	r.inbox, r.stream, r.audits = append(r.inbox, c.Inbox...), append(r.stream, c.Stream...), append(r.audits, c.Audits...)

@@ -20,6 +20,7 @@ type Queue struct {
 	OpenTasksMax, RunningAttemptsMax int64
 	Paused, Draining                 bool
 	OpenTasks, RunningAttempts       int64
+	Rate                             Rate // zero: none
 	CreatedAt                        time.Time
 }
 

@@ -12,11 +12,12 @@ type Usage struct {
 	queues map[uint64]*Queue
 	dirtyQ map[uint64]bool
 	dirtyA map[uint64]bool
+	paid   map[uint64]bool // queues whose rate paid a start
 }
 
 // NewUsage copies the locked rows.
 func NewUsage(quotas map[uint64]Quota, queues map[uint64]Queue) *Usage {
-	u := &Usage{map[uint64]*Quota{}, map[uint64]*Queue{}, map[uint64]bool{}, map[uint64]bool{}}
+	u := &Usage{quotas: map[uint64]*Quota{}, queues: map[uint64]*Queue{}, dirtyQ: map[uint64]bool{}, dirtyA: map[uint64]bool{}}
 	for id, q := range quotas {
 		u.quotas[id] = &q
 	}

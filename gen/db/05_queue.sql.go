@@ -58,8 +58,39 @@ func (q *Queries) CountQueueStates(ctx context.Context, arg CountQueueStatesPara
 	return items, nil
 }
 
+const deleteQueueHold = `-- name: DeleteQueueHold :exec
+DELETE FROM queue_hold WHERE namespace_id = ? AND queue_id = ? AND kind = ?
+`
+
+type DeleteQueueHoldParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+	Kind        uint8
+}
+
+// lock: 5 queue X (hold, by primary key, under its queue).
+func (q *Queries) DeleteQueueHold(ctx context.Context, arg DeleteQueueHoldParams) error {
+	_, err := q.db.ExecContext(ctx, deleteQueueHold, arg.NamespaceID, arg.QueueID, arg.Kind)
+	return err
+}
+
+const deleteQueueRate = `-- name: DeleteQueueRate :exec
+DELETE FROM queue_rate WHERE namespace_id = ? AND queue_id = ?
+`
+
+type DeleteQueueRateParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+}
+
+// lock: 5 queue X (rate, by primary key, under its queue).
+func (q *Queries) DeleteQueueRate(ctx context.Context, arg DeleteQueueRateParams) error {
+	_, err := q.db.ExecContext(ctx, deleteQueueRate, arg.NamespaceID, arg.QueueID)
+	return err
+}
+
 const getQueueByName = `-- name: GetQueueByName :one
-SELECT queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, open_tasks, running_attempts, version, created_at
+SELECT queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, rate_limited, open_tasks, running_attempts, version, created_at
 FROM queue WHERE namespace_id = ? AND application_id = ? AND name = ?
 `
 
@@ -77,6 +108,7 @@ type GetQueueByNameRow struct {
 	RunningAttemptsMax int64
 	Paused             uint8
 	Draining           uint8
+	RateLimited        uint8
 	OpenTasks          int64
 	RunningAttempts    int64
 	Version            uint32
@@ -95,6 +127,7 @@ func (q *Queries) GetQueueByName(ctx context.Context, arg GetQueueByNameParams) 
 		&i.RunningAttemptsMax,
 		&i.Paused,
 		&i.Draining,
+		&i.RateLimited,
 		&i.OpenTasks,
 		&i.RunningAttempts,
 		&i.Version,
@@ -104,8 +137,8 @@ func (q *Queries) GetQueueByName(ctx context.Context, arg GetQueueByNameParams) 
 }
 
 const insertQueue = `-- name: InsertQueue :execrows
-INSERT INTO queue (namespace_id, queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, open_tasks, running_attempts, version, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?)
+INSERT INTO queue (namespace_id, queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, rate_limited, open_tasks, running_attempts, version, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 1, ?)
 `
 
 type InsertQueueParams struct {
@@ -117,6 +150,7 @@ type InsertQueueParams struct {
 	RunningAttemptsMax int64
 	Paused             uint8
 	Draining           uint8
+	RateLimited        uint8
 	CreatedAt          time.Time
 }
 
@@ -131,12 +165,59 @@ func (q *Queries) InsertQueue(ctx context.Context, arg InsertQueueParams) (int64
 		arg.RunningAttemptsMax,
 		arg.Paused,
 		arg.Draining,
+		arg.RateLimited,
 		arg.CreatedAt,
 	)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const listQueueHolds = `-- name: ListQueueHolds :many
+SELECT kind, reason, held_by, held_at FROM queue_hold WHERE namespace_id = ? AND queue_id = ? ORDER BY kind
+`
+
+type ListQueueHoldsParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+}
+
+type ListQueueHoldsRow struct {
+	Kind   uint8
+	Reason []byte
+	HeldBy []byte
+	HeldAt time.Time
+}
+
+// Why queues are paused or drained, for operators.
+// lock: none.
+func (q *Queries) ListQueueHolds(ctx context.Context, arg ListQueueHoldsParams) ([]ListQueueHoldsRow, error) {
+	rows, err := q.db.QueryContext(ctx, listQueueHolds, arg.NamespaceID, arg.QueueID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListQueueHoldsRow
+	for rows.Next() {
+		var i ListQueueHoldsRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.Reason,
+			&i.HeldBy,
+			&i.HeldAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const listQueueIDs = `-- name: ListQueueIDs :many
@@ -186,8 +267,70 @@ func (q *Queries) ListQueueIDs(ctx context.Context, arg ListQueueIDsParams) ([]L
 	return items, nil
 }
 
+const listQueueRates = `-- name: ListQueueRates :many
+SELECT queue_id, tokens, period_ms, burst, credit, refilled_at FROM queue_rate
+WHERE namespace_id = ? AND queue_id IN (/*SLICE:queue_ids*/?) ORDER BY queue_id
+`
+
+type ListQueueRatesParams struct {
+	NamespaceID uint64
+	QueueIds    []uint64
+}
+
+type ListQueueRatesRow struct {
+	QueueID    uint64
+	Tokens     int64
+	PeriodMs   int64
+	Burst      int64
+	Credit     int64
+	RefilledAt time.Time
+}
+
+// The rates of limited queues: settings and what is left. The queue rows are held, so the read is exact.
+// lock: none (guarded by the queue row).
+func (q *Queries) ListQueueRates(ctx context.Context, arg ListQueueRatesParams) ([]ListQueueRatesRow, error) {
+	query := listQueueRates
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.QueueIds) > 0 {
+		for _, v := range arg.QueueIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:queue_ids*/?", strings.Repeat(",?", len(arg.QueueIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:queue_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListQueueRatesRow
+	for rows.Next() {
+		var i ListQueueRatesRow
+		if err := rows.Scan(
+			&i.QueueID,
+			&i.Tokens,
+			&i.PeriodMs,
+			&i.Burst,
+			&i.Credit,
+			&i.RefilledAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listQueues = `-- name: ListQueues :many
-SELECT queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, open_tasks, running_attempts, version, created_at
+SELECT queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, rate_limited, open_tasks, running_attempts, version, created_at
 FROM queue WHERE namespace_id = ? AND application_id = ? AND name > ? ORDER BY name LIMIT ?
 `
 
@@ -206,6 +349,7 @@ type ListQueuesRow struct {
 	RunningAttemptsMax int64
 	Paused             uint8
 	Draining           uint8
+	RateLimited        uint8
 	OpenTasks          int64
 	RunningAttempts    int64
 	Version            uint32
@@ -235,6 +379,7 @@ func (q *Queries) ListQueues(ctx context.Context, arg ListQueuesParams) ([]ListQ
 			&i.RunningAttemptsMax,
 			&i.Paused,
 			&i.Draining,
+			&i.RateLimited,
 			&i.OpenTasks,
 			&i.RunningAttempts,
 			&i.Version,
@@ -255,7 +400,7 @@ func (q *Queries) ListQueues(ctx context.Context, arg ListQueuesParams) ([]ListQ
 
 const lockQueues = `-- name: LockQueues :many
 
-SELECT queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, open_tasks, running_attempts, version, created_at, SYSDATE(6) AS now_at
+SELECT queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, rate_limited, open_tasks, running_attempts, version, created_at, SYSDATE(6) AS now_at
 FROM queue WHERE namespace_id = ? AND queue_id IN (/*SLICE:queue_ids*/?)
 ORDER BY queue_id FOR UPDATE
 `
@@ -273,6 +418,7 @@ type LockQueuesRow struct {
 	RunningAttemptsMax int64
 	Paused             uint8
 	Draining           uint8
+	RateLimited        uint8
 	OpenTasks          int64
 	RunningAttempts    int64
 	Version            uint32
@@ -311,6 +457,7 @@ func (q *Queries) LockQueues(ctx context.Context, arg LockQueuesParams) ([]LockQ
 			&i.RunningAttemptsMax,
 			&i.Paused,
 			&i.Draining,
+			&i.RateLimited,
 			&i.OpenTasks,
 			&i.RunningAttempts,
 			&i.Version,
@@ -330,9 +477,67 @@ func (q *Queries) LockQueues(ctx context.Context, arg LockQueuesParams) ([]LockQ
 	return items, nil
 }
 
+const putQueueHold = `-- name: PutQueueHold :exec
+INSERT INTO queue_hold (namespace_id, queue_id, kind, reason, held_by, held_at) VALUES (?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE reason = VALUES(reason), held_by = VALUES(held_by), held_at = VALUES(held_at)
+`
+
+type PutQueueHoldParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+	Kind        uint8
+	Reason      []byte
+	HeldBy      []byte
+	HeldAt      time.Time
+}
+
+// Keeps why a queue is paused or drained.
+// lock: 5 queue X (hold, by primary key, under its queue).
+func (q *Queries) PutQueueHold(ctx context.Context, arg PutQueueHoldParams) error {
+	_, err := q.db.ExecContext(ctx, putQueueHold,
+		arg.NamespaceID,
+		arg.QueueID,
+		arg.Kind,
+		arg.Reason,
+		arg.HeldBy,
+		arg.HeldAt,
+	)
+	return err
+}
+
+const putQueueRate = `-- name: PutQueueRate :exec
+INSERT INTO queue_rate (namespace_id, queue_id, tokens, period_ms, burst, credit, refilled_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE tokens = VALUES(tokens), period_ms = VALUES(period_ms), burst = VALUES(burst), credit = VALUES(credit), refilled_at = VALUES(refilled_at)
+`
+
+type PutQueueRateParams struct {
+	NamespaceID uint64
+	QueueID     uint64
+	Tokens      int64
+	PeriodMs    int64
+	Burst       int64
+	Credit      int64
+	RefilledAt  time.Time
+}
+
+// Writes settings and state of a rate whose queue row is held. {many}
+// lock: 5 queue X (rate, by primary key, under its queue).
+func (q *Queries) PutQueueRate(ctx context.Context, arg PutQueueRateParams) error {
+	_, err := q.db.ExecContext(ctx, putQueueRate,
+		arg.NamespaceID,
+		arg.QueueID,
+		arg.Tokens,
+		arg.PeriodMs,
+		arg.Burst,
+		arg.Credit,
+		arg.RefilledAt,
+	)
+	return err
+}
+
 const updateQueueCounters = `-- name: UpdateQueueCounters :exec
-INSERT INTO queue (namespace_id, queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, open_tasks, running_attempts, version, created_at)
-VALUES (?, ?, ?, ?, 0, 0, 0, 0, ?, ?, 0, ?)
+INSERT INTO queue (namespace_id, queue_id, application_id, name, open_tasks_max, running_attempts_max, paused, draining, rate_limited, open_tasks, running_attempts, version, created_at)
+VALUES (?, ?, ?, ?, 0, 0, 0, 0, 0, ?, ?, 0, ?)
 ON DUPLICATE KEY UPDATE open_tasks = VALUES(open_tasks), running_attempts = VALUES(running_attempts)
 `
 
@@ -362,7 +567,7 @@ func (q *Queries) UpdateQueueCounters(ctx context.Context, arg UpdateQueueCounte
 }
 
 const updateQueueSettings = `-- name: UpdateQueueSettings :execrows
-UPDATE queue SET open_tasks_max = ?, running_attempts_max = ?, paused = ?, draining = ?, version = version + 1
+UPDATE queue SET open_tasks_max = ?, running_attempts_max = ?, paused = ?, draining = ?, rate_limited = ?, version = version + 1
 WHERE namespace_id = ? AND queue_id = ? AND version = ?
 `
 
@@ -371,6 +576,7 @@ type UpdateQueueSettingsParams struct {
 	RunningAttemptsMax int64
 	Paused             uint8
 	Draining           uint8
+	RateLimited        uint8
 	NamespaceID        uint64
 	QueueID            uint64
 	Version            uint32
@@ -383,6 +589,7 @@ func (q *Queries) UpdateQueueSettings(ctx context.Context, arg UpdateQueueSettin
 		arg.RunningAttemptsMax,
 		arg.Paused,
 		arg.Draining,
+		arg.RateLimited,
 		arg.NamespaceID,
 		arg.QueueID,
 		arg.Version,

@@ -304,6 +304,58 @@ func (q *Queries) ListQueueDrift(ctx context.Context, arg ListQueueDriftParams) 
 	return items, nil
 }
 
+const listQueueMisfits = `-- name: ListQueueMisfits :many
+SELECT q.name, q.rate_limited, CAST(r.queue_id IS NOT NULL AS SIGNED) AS has_rate, q.paused, q.draining FROM queue q
+LEFT JOIN queue_rate r ON r.namespace_id = q.namespace_id AND r.queue_id = q.queue_id
+WHERE q.namespace_id = ? AND ((q.rate_limited = 1) <> (r.queue_id IS NOT NULL) OR EXISTS (SELECT 1 FROM queue_hold h
+  WHERE h.namespace_id = q.namespace_id AND h.queue_id = q.queue_id AND ((h.kind = 1 AND q.paused = 0) OR (h.kind = 2 AND q.draining = 0))))
+ORDER BY q.queue_id LIMIT ?
+`
+
+type ListQueueMisfitsParams struct {
+	NamespaceID uint64
+	Limit       int32
+}
+
+type ListQueueMisfitsRow struct {
+	Name        []byte
+	RateLimited uint8
+	HasRate     int64
+	Paused      uint8
+	Draining    uint8
+}
+
+// Queues whose side rows do not fit their switches: a limit without a rate would be none, a reason without a hold is stale.
+// lock: none.
+func (q *Queries) ListQueueMisfits(ctx context.Context, arg ListQueueMisfitsParams) ([]ListQueueMisfitsRow, error) {
+	rows, err := q.db.QueryContext(ctx, listQueueMisfits, arg.NamespaceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListQueueMisfitsRow
+	for rows.Next() {
+		var i ListQueueMisfitsRow
+		if err := rows.Scan(
+			&i.Name,
+			&i.RateLimited,
+			&i.HasRate,
+			&i.Paused,
+			&i.Draining,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listQuotaDrift = `-- name: ListQuotaDrift :many
 
 SELECT q.application_id, q.open_tasks, q.running_attempts, q.open_payload_bytes, q.open_instances,

@@ -281,7 +281,7 @@ SELECT task_id FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task
 -- lock: none.
 -- name: GetTaskStanding :one
 SELECT o.task_id, o.application_id, o.queue_id, o.state, o.priority, o.available_at, o.deadline_at, o.handler_hash, o.due_at, o.gate_id,
-       q.paused, q.running_attempts AS queue_running, q.running_attempts_max AS queue_running_max,
+       q.paused, q.rate_limited, q.running_attempts AS queue_running, q.running_attempts_max AS queue_running_max,
        a.running_attempts AS application_running, a.running_attempts_max AS application_running_max,
        r.task_id AS holder_id, h.application_id AS holder_application_id, h.state AS holder_state, g.state AS gate_state, NOW(6) AS now_at
 FROM open_task o

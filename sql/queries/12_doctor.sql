@@ -110,3 +110,12 @@ WHERE o.namespace_id = ? AND (t.task_id IS NULL OR t.state NOT IN (1, 5)) ORDER 
 -- lock: none.
 -- name: CountStream :one
 SELECT CAST(COUNT(*) AS SIGNED) AS entries, CAST(COALESCE(MAX(seq), 0) AS SIGNED) AS last_seq FROM stream_entry WHERE namespace_id = ?;
+
+-- Queues whose side rows do not fit their switches: a limit without a rate would be none, a reason without a hold is stale.
+-- lock: none.
+-- name: ListQueueMisfits :many
+SELECT q.name, q.rate_limited, CAST(r.queue_id IS NOT NULL AS SIGNED) AS has_rate, q.paused, q.draining FROM queue q
+LEFT JOIN queue_rate r ON r.namespace_id = q.namespace_id AND r.queue_id = q.queue_id
+WHERE q.namespace_id = ? AND ((q.rate_limited = 1) <> (r.queue_id IS NOT NULL) OR EXISTS (SELECT 1 FROM queue_hold h
+  WHERE h.namespace_id = q.namespace_id AND h.queue_id = q.queue_id AND ((h.kind = 1 AND q.paused = 0) OR (h.kind = 2 AND q.draining = 0))))
+ORDER BY q.queue_id LIMIT ?;

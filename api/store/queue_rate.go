@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/orbitrun/orbit/engine/pulse"
+	"github.com/orbitrun/orbit/gen/db"
+
+	"github.com/orbitrun/orbit/api/tx"
+)
+
+// QueueRates reads the rates of queues whose rows are held; a reader without locks sees a moment.
+func QueueRates(ctx context.Context, q *db.Queries, namespace uint64, queues []uint64) (map[uint64]pulse.Rate, error) {
+	out := map[uint64]pulse.Rate{}
+	if len(queues) == 0 {
+		return out, nil
+	}
+	rows, err := q.ListQueueRates(ctx, db.ListQueueRatesParams{NamespaceID: namespace, QueueIds: queues})
+	for _, r := range rows {
+		out[r.QueueID] = pulse.Rate{Tokens: r.Tokens, Period: time.Duration(r.PeriodMs) * time.Millisecond, Burst: r.Burst, Credit: r.Credit, Refilled: r.RefilledAt}
+	}
+	return out, err
+}
+
+// PutQueueRates writes rates of queues whose rows are held.
+func PutQueueRates(ctx context.Context, t *tx.Tx, rates []pulse.RateWrite) error {
+	return tx.Many(ctx, t, (*db.Queries).PutQueueRate, mapped(rates, func(w *pulse.RateWrite) db.PutQueueRateParams {
+		r := &w.Rate
+		return db.PutQueueRateParams{NamespaceID: t.Namespace(), QueueID: w.Queue, Tokens: r.Tokens, PeriodMs: r.Period.Milliseconds(), Burst: r.Burst, Credit: r.Credit, RefilledAt: r.Refilled}
+	}))
+}
+
+// rates reads what only claims look at, and only of limited queues: without a limit nothing is read or written.
+func (l *pulseLoad) rates(ctx context.Context, t *tx.Tx, rows []db.LockQueuesRow) error {
+	var limited []uint64
+	for i := range rows {
+		if rows[i].RateLimited == 1 && len(l.batch.Claims) > 0 {
+			limited = append(limited, rows[i].QueueID)
+		}
+	}
+	rates, err := QueueRates(ctx, t.Queries(), t.Namespace(), limited)
+	for id, rate := range rates {
+		q := l.s.Queues[id]
+		q.Rate = rate
+		l.s.Queues[id] = q
+	}
+	return err
+}
+
+func (a *pulseApply) rates() error { return PutQueueRates(a.ctx, a.t, a.c.Rates) }
