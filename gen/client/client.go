@@ -206,6 +206,24 @@ func (e InstanceState) Valid() bool {
 	}
 }
 
+// Defines values for QueueHoldKind.
+const (
+	DRAINING QueueHoldKind = "DRAINING"
+	PAUSED   QueueHoldKind = "PAUSED"
+)
+
+// Valid indicates whether the value is a known member of the QueueHoldKind enum.
+func (e QueueHoldKind) Valid() bool {
+	switch e {
+	case DRAINING:
+		return true
+	case PAUSED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RenewalOutcomeOutcome.
 const (
 	RenewalOutcomeOutcomeCANCELREQUESTED RenewalOutcomeOutcome = "CANCEL_REQUESTED"
@@ -658,6 +676,7 @@ const (
 	TaskBlockerKindGATE             TaskBlockerKind = "GATE"
 	TaskBlockerKindQUEUELIMIT       TaskBlockerKind = "QUEUE_LIMIT"
 	TaskBlockerKindQUEUEPAUSED      TaskBlockerKind = "QUEUE_PAUSED"
+	TaskBlockerKindQUEUERATE        TaskBlockerKind = "QUEUE_RATE"
 	TaskBlockerKindREADY            TaskBlockerKind = "READY"
 	TaskBlockerKindRESOURCEKEY      TaskBlockerKind = "RESOURCE_KEY"
 	TaskBlockerKindREVIEW           TaskBlockerKind = "REVIEW"
@@ -678,6 +697,8 @@ func (e TaskBlockerKind) Valid() bool {
 	case TaskBlockerKindQUEUELIMIT:
 		return true
 	case TaskBlockerKindQUEUEPAUSED:
+		return true
+	case TaskBlockerKindQUEUERATE:
 		return true
 	case TaskBlockerKindREADY:
 		return true
@@ -2276,6 +2297,9 @@ type Queue struct {
 	// Draining No new tasks.
 	Draining bool `json:"draining"`
 
+	// Holds Why it is paused or draining, where a command said so.
+	Holds []QueueHold `json:"holds,omitempty"`
+
 	// Name Name of a queue, unique in its application, compared byte by byte.
 	//
 	// Example: conversions
@@ -2303,6 +2327,9 @@ type Queue struct {
 	//
 	// Example: queue_00a1b2c3d4e5f607
 	QueueId string `json:"queue_id"`
+
+	// Rate The rate of a queue and what it would pay now.
+	Rate *QueueRateState `json:"rate,omitempty"`
 
 	// RunningAttempts Attempts running now.
 	//
@@ -2353,6 +2380,47 @@ type QueueDepth struct {
 	WaitingKey int64 `json:"waiting_key"`
 }
 
+// QueueHold Why a queue is paused or draining.
+type QueueHold struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// By Key of the operator.
+	//
+	// Example: cred_00a1b2c3d4e5f607
+	By string `json:"by"`
+
+	// Kind Which.
+	//
+	// Example: PAUSED
+	Kind QueueHoldKind `json:"kind"`
+
+	// Reason What the operator said.
+	//
+	// Example: the payment provider is down
+	Reason string `json:"reason"`
+}
+
+// QueueHoldKind Which.
+//
+// Example: PAUSED
+type QueueHoldKind string
+
+// QueueHoldRequest Why a queue is paused, drained or resumed.
+type QueueHoldRequest struct {
+	// ExpectedVersion Version the caller read.
+	//
+	// Example: 1
+	ExpectedVersion *int64 `json:"expected_version,omitempty"`
+
+	// Reason Kept in the audit
+	//
+	// Example: the payment provider is down
+	Reason string `json:"reason"`
+}
+
 // QueueList A page of queues by name.
 type QueueList struct {
 	// Items The page.
@@ -2368,6 +2436,47 @@ type QueueList struct {
 //
 // Example: conversions
 type QueueName = string
+
+// QueueRate Most starts of a queue: tokens come back per period, evenly, and up to burst are saved. No stretch of one period sees more than burst + tokens starts. Left out: no limit.
+type QueueRate struct {
+	// Burst Most starts that are saved for later.
+	//
+	// Example: 10
+	Burst int64 `json:"burst"`
+
+	// PeriodMs The period.
+	//
+	// Example: 60000
+	PeriodMs int64 `json:"period_ms"`
+
+	// Tokens Starts per period.
+	//
+	// Example: 100
+	Tokens int64 `json:"tokens"`
+}
+
+// QueueRateState The rate of a queue and what it would pay now.
+type QueueRateState struct {
+	// Available Starts that could follow at once.
+	//
+	// Example: 3
+	Available int64 `json:"available"`
+
+	// Burst Most starts that are saved for later.
+	//
+	// Example: 10
+	Burst int64 `json:"burst"`
+
+	// PeriodMs The period.
+	//
+	// Example: 60000
+	PeriodMs int64 `json:"period_ms"`
+
+	// Tokens Starts per period.
+	//
+	// Example: 100
+	Tokens int64 `json:"tokens"`
+}
 
 // QueueSettings Settings of a queue. Creating and changing are the same request.
 type QueueSettings struct {
@@ -2386,6 +2495,9 @@ type QueueSettings struct {
 
 	// Paused Nothing is claimed; submissions are still taken.
 	Paused bool `json:"paused,omitempty"`
+
+	// Rate Most starts of a queue: tokens come back per period, evenly, and up to burst are saved. No stretch of one period sees more than burst + tokens starts. Left out: no limit.
+	Rate *QueueRate `json:"rate,omitempty"`
 
 	// RunningAttemptsMax Most attempts at the same time.
 	//
@@ -4207,7 +4319,7 @@ type TaskBlocker struct {
 	// Example: RESOURCE_KEY
 	Kind TaskBlockerKind `json:"kind"`
 
-	// Limit The limit that is met; for TASKS_AHEAD, how far is counted.
+	// Limit The limit that is met; for QUEUE_RATE, starts per period; for TASKS_AHEAD, how far is counted.
 	//
 	// Example: 10
 	Limit *int64 `json:"limit,omitempty"`
@@ -5494,6 +5606,15 @@ type RenewLeasesJSONRequestBody = RenewalBatch
 // PutQueueJSONRequestBody defines body for PutQueue for application/json ContentType.
 type PutQueueJSONRequestBody = QueueSettings
 
+// DrainQueueJSONRequestBody defines body for DrainQueue for application/json ContentType.
+type DrainQueueJSONRequestBody = QueueHoldRequest
+
+// PauseQueueJSONRequestBody defines body for PauseQueue for application/json ContentType.
+type PauseQueueJSONRequestBody = QueueHoldRequest
+
+// ResumeQueueJSONRequestBody defines body for ResumeQueue for application/json ContentType.
+type ResumeQueueJSONRequestBody = QueueHoldRequest
+
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = SchedulePreview
 
@@ -5970,6 +6091,60 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/queues/{queue} (the `PutQueue` operationId).
 	PutQueue(ctx context.Context, queue QueueParam, body PutQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrainQueueWithBody Drain a queue
+	//
+	// No new tasks; what is there is still given out. Draining again changes nothing.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
+	DrainQueueWithBody(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DrainQueue Drain a queue
+	//
+	// No new tasks; what is there is still given out. Draining again changes nothing.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
+	DrainQueue(ctx context.Context, queue QueueParam, body DrainQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseQueueWithBody Pause a queue
+	//
+	// Nothing is claimed from the commit on; submissions are still taken, and what runs goes on. Pausing again changes nothing.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/queues/{queue}/pause (the `PauseQueue` operationId).
+	PauseQueueWithBody(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseQueue Pause a queue
+	//
+	// Nothing is claimed from the commit on; submissions are still taken, and what runs goes on. Pausing again changes nothing.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/queues/{queue}/pause (the `PauseQueue` operationId).
+	PauseQueue(ctx context.Context, queue QueueParam, body PauseQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeQueueWithBody Resume a queue
+	//
+	// Ends a pause and a drain. Resuming again changes nothing.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/queues/{queue}/resume (the `ResumeQueue` operationId).
+	ResumeQueueWithBody(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeQueue Resume a queue
+	//
+	// Ends a pause and a drain. Resuming again changes nothing.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/queues/{queue}/resume (the `ResumeQueue` operationId).
+	ResumeQueue(ctx context.Context, queue QueueParam, body ResumeQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PreviewScheduleWithBody Show the next slots of a timing
 	//
@@ -7238,6 +7413,120 @@ func (c *Client) PutQueueWithBody(ctx context.Context, queue QueueParam, content
 // Corresponds with PUT /v1/queues/{queue} (the `PutQueue` operationId).
 func (c *Client) PutQueue(ctx context.Context, queue QueueParam, body PutQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutQueueRequest(c.Server, queue, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrainQueueWithBody Drain a queue
+//
+// No new tasks; what is there is still given out. Draining again changes nothing.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
+func (c *Client) DrainQueueWithBody(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainQueueRequestWithBody(c.Server, queue, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DrainQueue Drain a queue
+//
+// No new tasks; what is there is still given out. Draining again changes nothing.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
+func (c *Client) DrainQueue(ctx context.Context, queue QueueParam, body DrainQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDrainQueueRequest(c.Server, queue, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseQueueWithBody Pause a queue
+//
+// Nothing is claimed from the commit on; submissions are still taken, and what runs goes on. Pausing again changes nothing.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/queues/{queue}/pause (the `PauseQueue` operationId).
+func (c *Client) PauseQueueWithBody(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseQueueRequestWithBody(c.Server, queue, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseQueue Pause a queue
+//
+// Nothing is claimed from the commit on; submissions are still taken, and what runs goes on. Pausing again changes nothing.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/queues/{queue}/pause (the `PauseQueue` operationId).
+func (c *Client) PauseQueue(ctx context.Context, queue QueueParam, body PauseQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseQueueRequest(c.Server, queue, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeQueueWithBody Resume a queue
+//
+// Ends a pause and a drain. Resuming again changes nothing.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/queues/{queue}/resume (the `ResumeQueue` operationId).
+func (c *Client) ResumeQueueWithBody(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeQueueRequestWithBody(c.Server, queue, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeQueue Resume a queue
+//
+// Ends a pause and a drain. Resuming again changes nothing.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/queues/{queue}/resume (the `ResumeQueue` operationId).
+func (c *Client) ResumeQueue(ctx context.Context, queue QueueParam, body ResumeQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeQueueRequest(c.Server, queue, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9832,6 +10121,147 @@ func NewPutQueueRequestWithBody(server string, queue QueueParam, contentType str
 	}
 
 	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDrainQueueRequest calls the generic DrainQueue builder with application/json body
+func NewDrainQueueRequest(server string, queue QueueParam, body DrainQueueJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDrainQueueRequestWithBody(server, queue, "application/json", bodyReader)
+}
+
+// NewDrainQueueRequestWithBody constructs an http.Request for the DrainQueue method, with any body, and a specified content type
+func NewDrainQueueRequestWithBody(server string, queue QueueParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/queues/%s/drain", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewPauseQueueRequest calls the generic PauseQueue builder with application/json body
+func NewPauseQueueRequest(server string, queue QueueParam, body PauseQueueJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPauseQueueRequestWithBody(server, queue, "application/json", bodyReader)
+}
+
+// NewPauseQueueRequestWithBody constructs an http.Request for the PauseQueue method, with any body, and a specified content type
+func NewPauseQueueRequestWithBody(server string, queue QueueParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/queues/%s/pause", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewResumeQueueRequest calls the generic ResumeQueue builder with application/json body
+func NewResumeQueueRequest(server string, queue QueueParam, body ResumeQueueJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewResumeQueueRequestWithBody(server, queue, "application/json", bodyReader)
+}
+
+// NewResumeQueueRequestWithBody constructs an http.Request for the ResumeQueue method, with any body, and a specified content type
+func NewResumeQueueRequestWithBody(server string, queue QueueParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/queues/%s/resume", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
@@ -12465,6 +12895,60 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v1/queues/{queue} (the `PutQueue` operationId).
 	PutQueueWithResponse(ctx context.Context, queue QueueParam, body PutQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*PutQueueResponse, error)
+
+	// DrainQueueWithBodyWithResponse Drain a queue
+	//
+	// No new tasks; what is there is still given out. Draining again changes nothing.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
+	DrainQueueWithBodyWithResponse(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrainQueueResponse, error)
+
+	// DrainQueueWithResponse Drain a queue
+	//
+	// No new tasks; what is there is still given out. Draining again changes nothing.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
+	DrainQueueWithResponse(ctx context.Context, queue QueueParam, body DrainQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*DrainQueueResponse, error)
+
+	// PauseQueueWithBodyWithResponse Pause a queue
+	//
+	// Nothing is claimed from the commit on; submissions are still taken, and what runs goes on. Pausing again changes nothing.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/queues/{queue}/pause (the `PauseQueue` operationId).
+	PauseQueueWithBodyWithResponse(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PauseQueueResponse, error)
+
+	// PauseQueueWithResponse Pause a queue
+	//
+	// Nothing is claimed from the commit on; submissions are still taken, and what runs goes on. Pausing again changes nothing.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/queues/{queue}/pause (the `PauseQueue` operationId).
+	PauseQueueWithResponse(ctx context.Context, queue QueueParam, body PauseQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*PauseQueueResponse, error)
+
+	// ResumeQueueWithBodyWithResponse Resume a queue
+	//
+	// Ends a pause and a drain. Resuming again changes nothing.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/queues/{queue}/resume (the `ResumeQueue` operationId).
+	ResumeQueueWithBodyWithResponse(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResumeQueueResponse, error)
+
+	// ResumeQueueWithResponse Resume a queue
+	//
+	// Ends a pause and a drain. Resuming again changes nothing.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/queues/{queue}/resume (the `ResumeQueue` operationId).
+	ResumeQueueWithResponse(ctx context.Context, queue QueueParam, body ResumeQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ResumeQueueResponse, error)
 
 	// PreviewScheduleWithBodyWithResponse Show the next slots of a timing
 	//
@@ -16049,6 +16533,381 @@ func (r PutQueueResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DrainQueueResponse429Headers the declared response headers of an HTTP 429 response for DrainQueue
+type DrainQueueResponse429Headers struct {
+	RetryAfter *int
+}
+
+// DrainQueueResponse503Headers the declared response headers of an HTTP 503 response for DrainQueue
+type DrainQueueResponse503Headers struct {
+	RetryAfter *int
+}
+
+type DrainQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Queue
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedType
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *DrainQueueResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *DrainQueueResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DrainQueueResponse) GetJSON200() *Queue {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON415() *UnsupportedType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r DrainQueueResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r DrainQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DrainQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DrainQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DrainQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PauseQueueResponse429Headers the declared response headers of an HTTP 429 response for PauseQueue
+type PauseQueueResponse429Headers struct {
+	RetryAfter *int
+}
+
+// PauseQueueResponse503Headers the declared response headers of an HTTP 503 response for PauseQueue
+type PauseQueueResponse503Headers struct {
+	RetryAfter *int
+}
+
+type PauseQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Queue
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedType
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *PauseQueueResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *PauseQueueResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PauseQueueResponse) GetJSON200() *Queue {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON415() *UnsupportedType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r PauseQueueResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r PauseQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PauseQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PauseQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PauseQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ResumeQueueResponse429Headers the declared response headers of an HTTP 429 response for ResumeQueue
+type ResumeQueueResponse429Headers struct {
+	RetryAfter *int
+}
+
+// ResumeQueueResponse503Headers the declared response headers of an HTTP 503 response for ResumeQueue
+type ResumeQueueResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ResumeQueueResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Queue
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedType
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ResumeQueueResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ResumeQueueResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ResumeQueueResponse) GetJSON200() *Queue {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON415() *UnsupportedType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ResumeQueueResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ResumeQueueResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ResumeQueueResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResumeQueueResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResumeQueueResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -21535,6 +22394,96 @@ func (c *ClientWithResponses) PutQueueWithResponse(ctx context.Context, queue Qu
 	return ParsePutQueueResponse(rsp)
 }
 
+// DrainQueueWithBodyWithResponse Drain a queue
+//
+// No new tasks; what is there is still given out. Draining again changes nothing.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
+func (c *ClientWithResponses) DrainQueueWithBodyWithResponse(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*DrainQueueResponse, error) {
+	rsp, err := c.DrainQueueWithBody(ctx, queue, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrainQueueResponse(rsp)
+}
+
+// DrainQueueWithResponse Drain a queue
+//
+// No new tasks; what is there is still given out. Draining again changes nothing.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
+func (c *ClientWithResponses) DrainQueueWithResponse(ctx context.Context, queue QueueParam, body DrainQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*DrainQueueResponse, error) {
+	rsp, err := c.DrainQueue(ctx, queue, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDrainQueueResponse(rsp)
+}
+
+// PauseQueueWithBodyWithResponse Pause a queue
+//
+// Nothing is claimed from the commit on; submissions are still taken, and what runs goes on. Pausing again changes nothing.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/queues/{queue}/pause (the `PauseQueue` operationId).
+func (c *ClientWithResponses) PauseQueueWithBodyWithResponse(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PauseQueueResponse, error) {
+	rsp, err := c.PauseQueueWithBody(ctx, queue, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePauseQueueResponse(rsp)
+}
+
+// PauseQueueWithResponse Pause a queue
+//
+// Nothing is claimed from the commit on; submissions are still taken, and what runs goes on. Pausing again changes nothing.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/queues/{queue}/pause (the `PauseQueue` operationId).
+func (c *ClientWithResponses) PauseQueueWithResponse(ctx context.Context, queue QueueParam, body PauseQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*PauseQueueResponse, error) {
+	rsp, err := c.PauseQueue(ctx, queue, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePauseQueueResponse(rsp)
+}
+
+// ResumeQueueWithBodyWithResponse Resume a queue
+//
+// Ends a pause and a drain. Resuming again changes nothing.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/queues/{queue}/resume (the `ResumeQueue` operationId).
+func (c *ClientWithResponses) ResumeQueueWithBodyWithResponse(ctx context.Context, queue QueueParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ResumeQueueResponse, error) {
+	rsp, err := c.ResumeQueueWithBody(ctx, queue, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeQueueResponse(rsp)
+}
+
+// ResumeQueueWithResponse Resume a queue
+//
+// Ends a pause and a drain. Resuming again changes nothing.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/queues/{queue}/resume (the `ResumeQueue` operationId).
+func (c *ClientWithResponses) ResumeQueueWithResponse(ctx context.Context, queue QueueParam, body ResumeQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*ResumeQueueResponse, error) {
+	rsp, err := c.ResumeQueue(ctx, queue, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResumeQueueResponse(rsp)
+}
+
 // PreviewScheduleWithBodyWithResponse Show the next slots of a timing
 //
 // Stores nothing. Shows what daylight saving moves and takes away.
@@ -25293,6 +26242,363 @@ func ParsePutQueueResponse(rsp *http.Response) (*PutQueueResponse, error) {
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutQueueResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDrainQueueResponse parses an HTTP response from a DrainQueueWithResponse call
+func ParseDrainQueueResponse(rsp *http.Response) (*DrainQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DrainQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Queue
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers DrainQueueResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers DrainQueueResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePauseQueueResponse parses an HTTP response from a PauseQueueWithResponse call
+func ParsePauseQueueResponse(rsp *http.Response) (*PauseQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PauseQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Queue
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers PauseQueueResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers PauseQueueResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseResumeQueueResponse parses an HTTP response from a ResumeQueueWithResponse call
+func ParseResumeQueueResponse(rsp *http.Response) (*ResumeQueueResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResumeQueueResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Queue
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers ResumeQueueResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ResumeQueueResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -413,7 +413,7 @@ func (q *Queries) GetTaskReview(ctx context.Context, arg GetTaskReviewParams) (T
 
 const getTaskStanding = `-- name: GetTaskStanding :one
 SELECT o.task_id, o.application_id, o.queue_id, o.state, o.priority, o.available_at, o.deadline_at, o.handler_hash, o.due_at, o.gate_id,
-       q.paused, q.running_attempts AS queue_running, q.running_attempts_max AS queue_running_max,
+       q.paused, q.rate_limited, q.running_attempts AS queue_running, q.running_attempts_max AS queue_running_max,
        a.running_attempts AS application_running, a.running_attempts_max AS application_running_max,
        r.task_id AS holder_id, h.application_id AS holder_application_id, h.state AS holder_state, g.state AS gate_state, NOW(6) AS now_at
 FROM open_task o
@@ -442,6 +442,7 @@ type GetTaskStandingRow struct {
 	DueAt                 *time.Time
 	GateID                []byte
 	Paused                uint8
+	RateLimited           uint8
 	QueueRunning          int64
 	QueueRunningMax       int64
 	ApplicationRunning    int64
@@ -470,6 +471,7 @@ func (q *Queries) GetTaskStanding(ctx context.Context, arg GetTaskStandingParams
 		&i.DueAt,
 		&i.GateID,
 		&i.Paused,
+		&i.RateLimited,
 		&i.QueueRunning,
 		&i.QueueRunningMax,
 		&i.ApplicationRunning,

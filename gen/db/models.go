@@ -363,6 +363,8 @@ type Queue struct {
 	Paused uint8
 	// 1表示排空：拒绝新提交，仍可领取；0为正常
 	Draining uint8
+	// 1表示设有速率限制，其设置与余量在速率行；0为不限，领取不读速率行
+	RateLimited uint8
 	// 当前未结束任务数，必须等于该队列开放任务行数
 	OpenTasks int64
 	// 当前执行中的尝试数，必须等于该队列执行中的开放任务行数
@@ -371,6 +373,40 @@ type Queue struct {
 	Version uint32
 	// 创建时刻，数据库时钟UTC微秒
 	CreatedAt time.Time
+}
+
+// 队列暂停与排空的缘由：以命令暂停或排空时写入，恢复时删除，由队列行锁保护
+type QueueHold struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 被暂停或排空的队列编号
+	QueueID uint64
+	// 1暂停，2排空
+	Kind uint8
+	// 操作者给出的原因，必填
+	Reason []byte
+	// 操作者：凭据编号
+	HeldBy []byte
+	// 开始的时刻，数据库时钟UTC微秒
+	HeldAt time.Time
+}
+
+// 队列速率：设置与余量，仅限速队列有行，由队列行锁保护
+type QueueRate struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 限速的队列编号
+	QueueID uint64
+	// 每周期补回的启动次数，次
+	Tokens int64
+	// 周期，毫秒
+	PeriodMs int64
+	// 最多积攒的启动次数，次；任一周期内启动不超过积攒与补回之和
+	Burst int64
+	// 余量，单位为次乘微秒：一次等于周期的微秒数，整数运算无舍入
+	Credit int64
+	// 余量计算到的时刻，数据库时钟UTC微秒
+	RefilledAt time.Time
 }
 
 // 应用额度与精确用量：涉及用量的事务最先排他锁定，先于任何队列行

@@ -205,6 +205,24 @@ func (e InstanceState) Valid() bool {
 	}
 }
 
+// Defines values for QueueHoldKind.
+const (
+	DRAINING QueueHoldKind = "DRAINING"
+	PAUSED   QueueHoldKind = "PAUSED"
+)
+
+// Valid indicates whether the value is a known member of the QueueHoldKind enum.
+func (e QueueHoldKind) Valid() bool {
+	switch e {
+	case DRAINING:
+		return true
+	case PAUSED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RenewalOutcomeOutcome.
 const (
 	RenewalOutcomeOutcomeCANCELREQUESTED RenewalOutcomeOutcome = "CANCEL_REQUESTED"
@@ -657,6 +675,7 @@ const (
 	TaskBlockerKindGATE             TaskBlockerKind = "GATE"
 	TaskBlockerKindQUEUELIMIT       TaskBlockerKind = "QUEUE_LIMIT"
 	TaskBlockerKindQUEUEPAUSED      TaskBlockerKind = "QUEUE_PAUSED"
+	TaskBlockerKindQUEUERATE        TaskBlockerKind = "QUEUE_RATE"
 	TaskBlockerKindREADY            TaskBlockerKind = "READY"
 	TaskBlockerKindRESOURCEKEY      TaskBlockerKind = "RESOURCE_KEY"
 	TaskBlockerKindREVIEW           TaskBlockerKind = "REVIEW"
@@ -677,6 +696,8 @@ func (e TaskBlockerKind) Valid() bool {
 	case TaskBlockerKindQUEUELIMIT:
 		return true
 	case TaskBlockerKindQUEUEPAUSED:
+		return true
+	case TaskBlockerKindQUEUERATE:
 		return true
 	case TaskBlockerKindREADY:
 		return true
@@ -2275,6 +2296,9 @@ type Queue struct {
 	// Draining No new tasks.
 	Draining bool `json:"draining"`
 
+	// Holds Why it is paused or draining, where a command said so.
+	Holds []QueueHold `json:"holds,omitempty"`
+
 	// Name Name of a queue, unique in its application, compared byte by byte.
 	//
 	// Example: conversions
@@ -2302,6 +2326,9 @@ type Queue struct {
 	//
 	// Example: queue_00a1b2c3d4e5f607
 	QueueId string `json:"queue_id"`
+
+	// Rate The rate of a queue and what it would pay now.
+	Rate *QueueRateState `json:"rate,omitempty"`
 
 	// RunningAttempts Attempts running now.
 	//
@@ -2352,6 +2379,47 @@ type QueueDepth struct {
 	WaitingKey int64 `json:"waiting_key"`
 }
 
+// QueueHold Why a queue is paused or draining.
+type QueueHold struct {
+	// At Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	At Time `json:"at"`
+
+	// By Key of the operator.
+	//
+	// Example: cred_00a1b2c3d4e5f607
+	By string `json:"by"`
+
+	// Kind Which.
+	//
+	// Example: PAUSED
+	Kind QueueHoldKind `json:"kind"`
+
+	// Reason What the operator said.
+	//
+	// Example: the payment provider is down
+	Reason string `json:"reason"`
+}
+
+// QueueHoldKind Which.
+//
+// Example: PAUSED
+type QueueHoldKind string
+
+// QueueHoldRequest Why a queue is paused, drained or resumed.
+type QueueHoldRequest struct {
+	// ExpectedVersion Version the caller read.
+	//
+	// Example: 1
+	ExpectedVersion *int64 `json:"expected_version,omitempty"`
+
+	// Reason Kept in the audit
+	//
+	// Example: the payment provider is down
+	Reason string `json:"reason"`
+}
+
 // QueueList A page of queues by name.
 type QueueList struct {
 	// Items The page.
@@ -2367,6 +2435,47 @@ type QueueList struct {
 //
 // Example: conversions
 type QueueName = string
+
+// QueueRate Most starts of a queue: tokens come back per period, evenly, and up to burst are saved. No stretch of one period sees more than burst + tokens starts. Left out: no limit.
+type QueueRate struct {
+	// Burst Most starts that are saved for later.
+	//
+	// Example: 10
+	Burst int64 `json:"burst"`
+
+	// PeriodMs The period.
+	//
+	// Example: 60000
+	PeriodMs int64 `json:"period_ms"`
+
+	// Tokens Starts per period.
+	//
+	// Example: 100
+	Tokens int64 `json:"tokens"`
+}
+
+// QueueRateState The rate of a queue and what it would pay now.
+type QueueRateState struct {
+	// Available Starts that could follow at once.
+	//
+	// Example: 3
+	Available int64 `json:"available"`
+
+	// Burst Most starts that are saved for later.
+	//
+	// Example: 10
+	Burst int64 `json:"burst"`
+
+	// PeriodMs The period.
+	//
+	// Example: 60000
+	PeriodMs int64 `json:"period_ms"`
+
+	// Tokens Starts per period.
+	//
+	// Example: 100
+	Tokens int64 `json:"tokens"`
+}
 
 // QueueSettings Settings of a queue. Creating and changing are the same request.
 type QueueSettings struct {
@@ -2385,6 +2494,9 @@ type QueueSettings struct {
 
 	// Paused Nothing is claimed; submissions are still taken.
 	Paused bool `json:"paused,omitempty"`
+
+	// Rate Most starts of a queue: tokens come back per period, evenly, and up to burst are saved. No stretch of one period sees more than burst + tokens starts. Left out: no limit.
+	Rate *QueueRate `json:"rate,omitempty"`
 
 	// RunningAttemptsMax Most attempts at the same time.
 	//
@@ -4206,7 +4318,7 @@ type TaskBlocker struct {
 	// Example: RESOURCE_KEY
 	Kind TaskBlockerKind `json:"kind"`
 
-	// Limit The limit that is met; for TASKS_AHEAD, how far is counted.
+	// Limit The limit that is met; for QUEUE_RATE, starts per period; for TASKS_AHEAD, how far is counted.
 	//
 	// Example: 10
 	Limit *int64 `json:"limit,omitempty"`
@@ -5493,6 +5605,15 @@ type RenewLeasesJSONRequestBody = RenewalBatch
 // PutQueueJSONRequestBody defines body for PutQueue for application/json ContentType.
 type PutQueueJSONRequestBody = QueueSettings
 
+// DrainQueueJSONRequestBody defines body for DrainQueue for application/json ContentType.
+type DrainQueueJSONRequestBody = QueueHoldRequest
+
+// PauseQueueJSONRequestBody defines body for PauseQueue for application/json ContentType.
+type PauseQueueJSONRequestBody = QueueHoldRequest
+
+// ResumeQueueJSONRequestBody defines body for ResumeQueue for application/json ContentType.
+type ResumeQueueJSONRequestBody = QueueHoldRequest
+
 // PreviewScheduleJSONRequestBody defines body for PreviewSchedule for application/json ContentType.
 type PreviewScheduleJSONRequestBody = SchedulePreview
 
@@ -5642,6 +5763,15 @@ type ServerInterface interface {
 	// PutQueue Create or change a queue
 	// (PUT /v1/queues/{queue})
 	PutQueue(ctx echo.Context, queue QueueParam) error
+	// DrainQueue Drain a queue
+	// (POST /v1/queues/{queue}/drain)
+	DrainQueue(ctx echo.Context, queue QueueParam) error
+	// PauseQueue Pause a queue
+	// (POST /v1/queues/{queue}/pause)
+	PauseQueue(ctx echo.Context, queue QueueParam) error
+	// ResumeQueue Resume a queue
+	// (POST /v1/queues/{queue}/resume)
+	ResumeQueue(ctx echo.Context, queue QueueParam) error
 	// PreviewSchedule Show the next slots of a timing
 	// (POST /v1/schedule-previews)
 	PreviewSchedule(ctx echo.Context) error
@@ -6363,6 +6493,54 @@ func (w *ServerInterfaceWrapper) PutQueue(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutQueue(ctx, queue)
+	return err
+}
+
+// DrainQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) DrainQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "queue" -------------
+	var queue QueueParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "queue", ctx.Param("queue"), &queue, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DrainQueue(ctx, queue)
+	return err
+}
+
+// PauseQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) PauseQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "queue" -------------
+	var queue QueueParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "queue", ctx.Param("queue"), &queue, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PauseQueue(ctx, queue)
+	return err
+}
+
+// ResumeQueue converts echo context to params.
+func (w *ServerInterfaceWrapper) ResumeQueue(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "queue" -------------
+	var queue QueueParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "queue", ctx.Param("queue"), &queue, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResumeQueue(ctx, queue)
 	return err
 }
 
@@ -7397,6 +7575,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/queues", wrapper.ListQueues, options.OperationMiddlewares["listQueues"]...)
 	router.GET(options.BaseURL+"/v1/queues/:queue", wrapper.GetQueue, options.OperationMiddlewares["getQueue"]...)
 	router.PUT(options.BaseURL+"/v1/queues/:queue", wrapper.PutQueue, options.OperationMiddlewares["putQueue"]...)
+	router.POST(options.BaseURL+"/v1/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
+	router.POST(options.BaseURL+"/v1/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
+	router.POST(options.BaseURL+"/v1/queues/:queue/drain", wrapper.DrainQueue, options.OperationMiddlewares["drainQueue"]...)
 	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
 	router.POST(options.BaseURL+"/v1/tasks", wrapper.SubmitTask, options.OperationMiddlewares["submitTask"]...)
 	router.POST(options.BaseURL+"/v1/task-batches", wrapper.SubmitTaskBatch, options.OperationMiddlewares["submitTaskBatch"]...)
@@ -11669,6 +11850,573 @@ type PutQueue503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutQueue503ApplicationProblemPlusJSONResponse) VisitPutQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueueRequestObject struct {
+	Queue QueueParam `json:"queue"`
+	Body  *DrainQueueJSONRequestBody
+}
+
+type DrainQueueResponseObject interface {
+	VisitDrainQueueResponse(w http.ResponseWriter) error
+}
+
+type DrainQueue200JSONResponse Queue
+
+func (response DrainQueue200JSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue400ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue401ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue403ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue404ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue409ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue413ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue415ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue429ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue500ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DrainQueue503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response DrainQueue503ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueueRequestObject struct {
+	Queue QueueParam `json:"queue"`
+	Body  *PauseQueueJSONRequestBody
+}
+
+type PauseQueueResponseObject interface {
+	VisitPauseQueueResponse(w http.ResponseWriter) error
+}
+
+type PauseQueue200JSONResponse Queue
+
+func (response PauseQueue200JSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue400ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue401ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue403ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue404ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue409ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue413ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue415ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue429ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue500ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseQueue503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response PauseQueue503ApplicationProblemPlusJSONResponse) VisitPauseQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueueRequestObject struct {
+	Queue QueueParam `json:"queue"`
+	Body  *ResumeQueueJSONRequestBody
+}
+
+type ResumeQueueResponseObject interface {
+	VisitResumeQueueResponse(w http.ResponseWriter) error
+}
+
+type ResumeQueue200JSONResponse Queue
+
+func (response ResumeQueue200JSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue400ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue401ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue403ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue404ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue409ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue413ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue415ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue429ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue500ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeQueue503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ResumeQueue503ApplicationProblemPlusJSONResponse) VisitResumeQueueResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18676,6 +19424,15 @@ type StrictServerInterface interface {
 	// PutQueue Create or change a queue
 	// (PUT /v1/queues/{queue})
 	PutQueue(ctx context.Context, request PutQueueRequestObject) (PutQueueResponseObject, error)
+	// DrainQueue Drain a queue
+	// (POST /v1/queues/{queue}/drain)
+	DrainQueue(ctx context.Context, request DrainQueueRequestObject) (DrainQueueResponseObject, error)
+	// PauseQueue Pause a queue
+	// (POST /v1/queues/{queue}/pause)
+	PauseQueue(ctx context.Context, request PauseQueueRequestObject) (PauseQueueResponseObject, error)
+	// ResumeQueue Resume a queue
+	// (POST /v1/queues/{queue}/resume)
+	ResumeQueue(ctx context.Context, request ResumeQueueRequestObject) (ResumeQueueResponseObject, error)
 	// PreviewSchedule Show the next slots of a timing
 	// (POST /v1/schedule-previews)
 	PreviewSchedule(ctx context.Context, request PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error)
@@ -19850,6 +20607,150 @@ func (sh *strictHandler) PutQueue(ctx echo.Context, queue QueueParam) error {
 		return err
 	} else if validResponse, ok := response.(PutQueueResponseObject); ok {
 		return validResponse.VisitPutQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DrainQueue operation middleware
+func (sh *strictHandler) DrainQueue(ctx echo.Context, queue QueueParam) error {
+	var request DrainQueueRequestObject
+
+	request.Queue = queue
+
+	var body DrainQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DrainQueue(ctx.Request().Context(), request.(DrainQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DrainQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DrainQueueResponseObject); ok {
+		return validResponse.VisitDrainQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PauseQueue operation middleware
+func (sh *strictHandler) PauseQueue(ctx echo.Context, queue QueueParam) error {
+	var request PauseQueueRequestObject
+
+	request.Queue = queue
+
+	var body PauseQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseQueue(ctx.Request().Context(), request.(PauseQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PauseQueueResponseObject); ok {
+		return validResponse.VisitPauseQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResumeQueue operation middleware
+func (sh *strictHandler) ResumeQueue(ctx echo.Context, queue QueueParam) error {
+	var request ResumeQueueRequestObject
+
+	request.Queue = queue
+
+	var body ResumeQueueJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeQueue(ctx.Request().Context(), request.(ResumeQueueRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeQueue")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResumeQueueResponseObject); ok {
+		return validResponse.VisitResumeQueueResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
