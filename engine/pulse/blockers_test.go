@@ -34,9 +34,9 @@ func TestBlockersNameEveryCause(t *testing.T) {
 		"rate with a token": {func(s *pulse.Standing) {
 			s.Queue.Rate = pulse.Rate{Tokens: 4, Period: time.Second, Burst: 1, Refilled: s.Now.Add(-250 * time.Millisecond)}
 		}, "READY"},
-		"application full":        {func(s *pulse.Standing) { s.Quota.RunningAttempts = 8 }, "APPLICATION_LIMIT 8/7"},
-		"others":                  {func(s *pulse.Standing) { s.Ahead = 3 }, "TASKS_AHEAD 3/1000"},
-		"others do not matter":    {func(s *pulse.Standing) { s.Ahead, s.Queue.Paused = 3, true }, "QUEUE_PAUSED"},
+		"application full":     {func(s *pulse.Standing) { s.Quota.RunningAttempts = 8 }, "APPLICATION_LIMIT 8/7"},
+		"others":               {func(s *pulse.Standing) { s.Ahead = 3 }, "TASKS_AHEAD 3/1000"},
+		"others do not matter": {func(s *pulse.Standing) { s.Ahead, s.Queue.Paused = 3, true }, "QUEUE_PAUSED"},
 		"all at once": {func(s *pulse.Standing) {
 			s.Task.State, s.Task.AvailableAt, s.GateClosed, s.Holder, s.HolderApplication = pulse.Delayed, s.Now.Add(time.Second), true, number(9), otherApp
 			s.Queue.Paused, s.Queue.RunningAttempts, s.Quota.RunningAttempts = true, 5, 7
