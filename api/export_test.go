@@ -27,7 +27,7 @@ func Surface(t testing.TB) []Operation {
 		t.Fatal(err)
 	}
 	var out []Operation
-	for _, o := range spec {
+	for _, o := range spec.operations {
 		access := o.scope
 		switch {
 		case o.admin:

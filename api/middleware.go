@@ -73,9 +73,13 @@ func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// limit is how long an operation may take; long polls wait on top of it.
+// limit is how long an operation may take; long polls wait on top of it, and sockets live as long as they may.
 func (s *Server) limit(op *operation) time.Duration {
-	if op != nil && (op.id == "claimTasks" || op.id == "pullSubscription") {
+	switch {
+	case op == nil:
+	case op.id == "openSubscriptionSocket":
+		return socketLife
+	case op.id == "claimTasks" || op.id == "pullSubscription":
 		return s.Timeout + 30*time.Second
 	}
 	return s.Timeout

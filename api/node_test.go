@@ -28,6 +28,7 @@ type node struct {
 	admin   auth.Issued
 	log     *bytes.Buffer
 	url     string
+	socket  bool // consume over WebSockets
 }
 
 func newNode(t testing.TB, change ...func(*api.Options)) *node {

@@ -41,9 +41,10 @@ type Options struct {
 // Server is the HTTP shell of one node.
 type Server struct {
 	Options
-	spec     operations
+	spec     *description
 	echo     *echo.Echo
 	inFlight atomic.Int64
+	sockets  atomic.Int64
 	draining atomic.Bool
 	drain    context.Context // ends when long polls must end
 	endPolls context.CancelFunc

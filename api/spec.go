@@ -37,18 +37,21 @@ type parameter struct {
 	node     *shape.Node
 }
 
-// operations are keyed by method and path, as Echo matches them.
-type operations map[string]*operation
+// description is what the shell enforces: operations by method and path, as Echo matches them, and frames of sockets.
+type description struct {
+	operations map[string]*operation
+	frames     *frames
+}
 
-func (o operations) of(method, path string) *operation { return o[method+" "+path] }
+func (d *description) of(method, path string) *operation { return d.operations[method+" "+path] }
 
 // readSpec compiles the description. It fails on anything the shell would not enforce.
-func readSpec(text []byte) (operations, error) {
+func readSpec(text []byte) (*description, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
 	}
-	out := operations{}
+	out := &description{operations: map[string]*operation{}}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			compiled, err := compile(method, path, op)
@@ -56,10 +59,11 @@ func readSpec(text []byte) (operations, error) {
 				return nil, fmt.Errorf("openapi.yaml: %s %s: %w", method, path, err)
 			}
 			compiled.admin = item.Extensions["x-orbit-port"] == "admin"
-			out[method+" "+compiled.path] = compiled
+			out.operations[method+" "+compiled.path] = compiled
 		}
 	}
-	return out, nil
+	out.frames, err = readFrames(doc)
+	return out, err
 }
 
 var pathParameter = regexp.MustCompile(`\{([a-z_]+)\}`)

@@ -52,9 +52,11 @@ func (s *Server) answer(next httpapi.StrictHandlerFunc, _ string) httpapi.Strict
 		if err != nil {
 			return nil, err
 		}
-		switch response.(type) {
+		switch r := response.(type) {
 		case frozen, text:
 			return response, nil
+		case socketResponse:
+			return nil, s.serveSocket(c.Response(), c.Request(), r.name)
 		}
 		return nil, send(c.Response(), stateOf(c).op.success, "application/json", wire.Append(nil, response))
 	}

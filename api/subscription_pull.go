@@ -15,20 +15,27 @@ import (
 // PullSubscription hands out results and waits for the first of them. The wait ends early, with nothing, when the node
 // drains. The key is judged before every look: one that is revoked while it waits gets nothing more. Refuses: stream_broken.
 func (s *Server) PullSubscription(ctx context.Context, r httpapi.PullSubscriptionRequestObject) (httpapi.PullSubscriptionResponseObject, error) {
-	p := &pull{subscribed: subscription(ctx, r.Subscription), ask: stream.Pull{
-		Holder: stream.Holder(r.Body.Consumer), Holding: uint64(r.Body.HoldingThrough), Max: int(r.Body.Max)}}
 	polling, cancel := s.polling(ctx)
 	defer cancel()
+	out, err := s.pull(ctx, polling, r.Subscription, r.Body)
+	return httpapi.PullSubscription200JSONResponse(out), err
+}
+
+// pull looks until there is something or the waiting ends. A look under way is never cut short by the end of the waiting:
+// what it hands out is answered.
+func (s *Server) pull(ctx, waiting context.Context, name string, body *httpapi.PullRequest) (httpapi.Pulled, error) {
+	p := &pull{subscribed: subscription(ctx, name), ask: stream.Pull{
+		Holder: stream.Holder(body.Consumer), Holding: uint64(body.HoldingThrough), Max: int(body.Max)}}
 	leave := s.stream.enter(p.caller.Namespace)
 	defer leave()
-	until := time.Now().Add(milliseconds(r.Body.WaitMs))
+	until := time.Now().Add(milliseconds(body.WaitMs))
 	for {
 		if refused := auth.JudgeAgain(ctx); refused != nil {
-			return nil, refused
+			return httpapi.Pulled{}, refused
 		}
 		changed := s.stream.next(p.caller.Namespace)
 		if err := s.Writer.Run(ctx, p.caller.Namespace, "pull_subscription", p.run); err != nil {
-			return nil, err
+			return httpapi.Pulled{}, err
 		}
 		if len(p.answer.Out) > 0 {
 			break
@@ -36,12 +43,11 @@ func (s *Server) PullSubscription(ctx context.Context, r httpapi.PullSubscriptio
 		if p.answer.More {
 			continue
 		}
-		if !waitStream(polling, changed, p.due(), time.Until(until)) {
+		if !waitStream(waiting, changed, p.due(), time.Until(until)) {
 			break
 		}
 	}
-	out, err := s.pulled(ctx, p)
-	return httpapi.PullSubscription200JSONResponse(out), err
+	return s.pulled(ctx, p)
 }
 
 // pull is one pull; run overwrites everything below ask.

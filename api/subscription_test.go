@@ -43,6 +43,9 @@ func (n *node) subscribe(name, settings string) {
 
 func (n *node) pull(name, consumer string, holding int64, most int, wait time.Duration) httpapi.Pulled {
 	n.Helper()
+	if n.socket {
+		return n.pushed(name, consumer, holding, most, wait)
+	}
 	var out httpapi.Pulled
 	n.post("/v1/subscriptions/"+name+"/pull", fmt.Sprintf(`{"consumer":%q,"holding_through":%d,"max":%d,"wait_ms":%d}`, consumer, holding, most, wait.Milliseconds())).is(200).into(&out)
 	return out
@@ -56,7 +59,12 @@ func (n *node) settle(name, verb, more string, ds ...httpapi.Delivery) (string, 
 		items = append(items, fmt.Sprintf(`{"seq":%d,"generation":%d,"proof":%q%s}`, d.Seq, d.Generation, d.Proof, more))
 	}
 	var out httpapi.DeliveryOutcomes
-	n.post("/v1/subscriptions/"+name+"/"+verb, `{"items":[`+strings.Join(items, ",")+`]}`).is(200).into(&out)
+	body := `{"items":[` + strings.Join(items, ",") + `]}`
+	if n.socket {
+		out = n.framed(name, verb, body)
+	} else {
+		n.post("/v1/subscriptions/"+name+"/"+verb, body).is(200).into(&out)
+	}
 	for _, o := range out.Items {
 		words = append(words, string(o.Outcome))
 	}
@@ -121,182 +129,187 @@ func chain(t testing.TB, d httpapi.Delivery) string {
 
 // One subscription as its consumer and its operator see it (T18).
 func TestResultsReachAConsumerOnceAcknowledged(t *testing.T) {
-	n := newNode(t)
-	n.queue("work")
-	n.queue("other")
-	n.finish("work", 2)
-	n.subscribe("s", `{"queues":["work"],"start":"FIRST","window":4}`)
-	n.subscribe("s", `{"queues":["work"],"start":"FIRST","window":4}`)
-	n.finish("other", 3)
-	n.finish("work", 4)
-	s := n.subscription("s")
-	n.expect("created", []any{s.Version, s.NextSeq, s.HeadSeq, s.Unread, s.Queues, s.InOrder}, "[1 1 9 9 [work] true]")
-	got := n.pull("s", "a", 0, 3, 0)
-	n.expect("first page", []any{len(got.Items), got.Items[0].Seq, got.Items[1].Seq, got.Items[2].Seq, got.Items[2].PreviousSeq, got.SettledThrough}, "[3 1 2 6 2 0]")
-	for _, d := range got.Items {
-		if d.Hash != chain(t, d) || d.State != "SUCCEEDED" || string(d.Output) != `{"n": 1.0}` || d.Queue != "work" || d.AttemptNo == nil || d.Handler != "h" {
-			t.Errorf("delivered %+v with output %s", d, d.Output)
+	overBoth(t, func(t *testing.T, n *node) {
+		n.queue("work")
+		n.queue("other")
+		n.finish("work", 2)
+		n.subscribe("s", `{"queues":["work"],"start":"FIRST","window":4}`)
+		n.subscribe("s", `{"queues":["work"],"start":"FIRST","window":4}`)
+		n.finish("other", 3)
+		n.finish("work", 4)
+		s := n.subscription("s")
+		n.expect("created", []any{s.Version, s.NextSeq, s.HeadSeq, s.Unread, s.Queues, s.InOrder}, "[1 1 9 9 [work] true]")
+		got := n.pull("s", "a", 0, 3, 0)
+		n.expect("first page", []any{len(got.Items), got.Items[0].Seq, got.Items[1].Seq, got.Items[2].Seq, got.Items[2].PreviousSeq, got.SettledThrough}, "[3 1 2 6 2 0]")
+		for _, d := range got.Items {
+			if d.Hash != chain(t, d) || d.State != "SUCCEEDED" || string(d.Output) != `{"n": 1.0}` || d.Queue != "work" || d.AttemptNo == nil || d.Handler != "h" {
+				t.Errorf("delivered %+v with output %s", d, d.Output)
+			}
 		}
-	}
-	n.expect("window", len(n.pull("s", "a", 6, 10, 0).Items), 1)
-	n.expect("a second consumer waits for the order", len(n.pull("s", "b", 0, 10, 0).Items), 0)
-	words, answer := n.settle("s", "acks", "", got.Items[0], got.Items[2])
-	n.expect("acknowledged", []any{words, answer.PendingCount, answer.SettledThrough}, "[ACKNOWLEDGED ACKNOWLEDGED 2 1]")
-	words, answer = n.settle("s", "acks", "", got.Items[0], got.Items[0])
-	n.expect("and again", []any{words, answer.PendingCount}, "[ACKNOWLEDGED ACKNOWLEDGED 2]")
-	forged := got.Items[1]
-	forged.Generation = 2
-	words, _ = n.settle("s", "acks", "", forged)
-	n.expect("a guess", words, "UNKNOWN")
-	s = n.subscription("s")
-	n.expect("progress", []any{s.SettledThrough, s.PendingCount, s.SelectedCount, s.Unread, s.OldestPendingAt != nil}, "[1 2 4 2 true]")
-	if p := n.do(call{method: "PUT", path: "/v1/subscriptions/s", body: `{"queues":["other"]}`}).is(409).problem(); p.Code != "subscription_fixed" {
-		t.Error(p.Code)
-	}
-	if p := n.do(call{method: "PUT", path: "/v1/subscriptions/s", body: `{"queues":["nowhere"]}`}).is(422).problem(); p.Code != "queue_unknown" || (*p.Errors)[0].Pointer != "/queues/0" {
-		t.Error(p.Code)
-	}
-	n.do(call{method: "DELETE", path: "/v1/subscriptions/s"}).is(200)
-	n.get("/v1/subscriptions/s").is(404)
-	if rows := n.rows(); rows["subscription"]+rows["subscription_delivery"]+rows["subscription_dead_letter"] != 0 {
-		t.Errorf("left behind: %v", rows)
-	}
+		n.expect("window", len(n.pull("s", "a", 6, 10, 0).Items), 1)
+		n.expect("a second consumer waits for the order", len(n.pull("s", "b", 0, 10, 0).Items), 0)
+		words, answer := n.settle("s", "acks", "", got.Items[0], got.Items[2])
+		n.expect("acknowledged", []any{words, answer.PendingCount, answer.SettledThrough}, "[ACKNOWLEDGED ACKNOWLEDGED 2 1]")
+		words, answer = n.settle("s", "acks", "", got.Items[0], got.Items[0])
+		n.expect("and again", []any{words, answer.PendingCount}, "[ACKNOWLEDGED ACKNOWLEDGED 2]")
+		forged := got.Items[1]
+		forged.Generation = 2
+		words, _ = n.settle("s", "acks", "", forged)
+		n.expect("a guess", words, "UNKNOWN")
+		s = n.subscription("s")
+		n.expect("progress", []any{s.SettledThrough, s.PendingCount, s.SelectedCount, s.Unread, s.OldestPendingAt != nil}, "[1 2 4 2 true]")
+		if p := n.do(call{method: "PUT", path: "/v1/subscriptions/s", body: `{"queues":["other"]}`}).is(409).problem(); p.Code != "subscription_fixed" {
+			t.Error(p.Code)
+		}
+		if p := n.do(call{method: "PUT", path: "/v1/subscriptions/s", body: `{"queues":["nowhere"]}`}).is(422).problem(); p.Code != "queue_unknown" || (*p.Errors)[0].Pointer != "/queues/0" {
+			t.Error(p.Code)
+		}
+		n.do(call{method: "DELETE", path: "/v1/subscriptions/s"}).is(200)
+		n.get("/v1/subscriptions/s").is(404)
+		if rows := n.rows(); rows["subscription"]+rows["subscription_delivery"]+rows["subscription_dead_letter"] != 0 {
+			t.Errorf("left behind: %v", rows)
+		}
+	})
 }
 
 // Only the latest generation is heard, and an expired one as long as nobody was given a newer (seed: ACK).
 func TestGenerationsDelaysAndDeadLetters(t *testing.T) {
-	n := newNode(t)
-	n.queue("work")
-	n.subscribe("s", `{"generations_max":2}`)
-	n.finish("work", 3)
-	old := n.pull("s", "a", 0, 1, 0).Items[0]
-	n.later(31)
-	words, _ := n.settle("s", "acks", "", old)
-	n.expect("expired and not superseded", words, "ACKNOWLEDGED")
-	old = n.pull("s", "a", 0, 1, 0).Items[0]
-	n.later(31)
-	young := n.pull("s", "b", 0, 1, 0).Items[0]
-	n.expect("the next generation", []any{young.Seq, young.Generation, young.Proof != old.Proof}, "[2 2 true]")
-	words, _ = n.settle("s", "acks", "", old)
-	n.expect("superseded", words, "SUPERSEDED")
-	words, _ = n.settle("s", "nacks", `,"delay_ms":60000,"returned":true`, young)
-	n.expect("returned", words, "POSTPONED")
-	young = n.pull("s", "b", 0, 1, 0).Items[0]
-	words, answer := n.settle("s", "nacks", `,"delay_ms":60000,"reason":"closed"`, young)
-	n.expect("the budget is used up", []any{words, answer.PendingCount, answer.SettledThrough}, "[DEAD_LETTER 0 2]")
-	last := n.pull("s", "b", 0, 1, 0).Items[0]
-	n.expect("the next one knows the dead one", []any{last.Seq, last.PreviousSeq}, "[3 2]")
-	n.settle("s", "nacks", `,"delay_ms":60000`, last)
-	n.expect("delayed", len(n.pull("s", "b", 0, 1, 0).Items), 0)
-	n.later(60)
-	n.expect("and back", n.pull("s", "b", 0, 1, 0).Items[0].Generation, 2)
+	overBoth(t, func(t *testing.T, n *node) {
+		n.queue("work")
+		n.subscribe("s", `{"generations_max":2}`)
+		n.finish("work", 3)
+		old := n.pull("s", "a", 0, 1, 0).Items[0]
+		n.later(31)
+		words, _ := n.settle("s", "acks", "", old)
+		n.expect("expired and not superseded", words, "ACKNOWLEDGED")
+		old = n.pull("s", "a", 0, 1, 0).Items[0]
+		n.later(31)
+		young := n.pull("s", "b", 0, 1, 0).Items[0]
+		n.expect("the next generation", []any{young.Seq, young.Generation, young.Proof != old.Proof}, "[2 2 true]")
+		words, _ = n.settle("s", "acks", "", old)
+		n.expect("superseded", words, "SUPERSEDED")
+		words, _ = n.settle("s", "nacks", `,"delay_ms":60000,"returned":true`, young)
+		n.expect("returned", words, "POSTPONED")
+		young = n.pull("s", "b", 0, 1, 0).Items[0]
+		words, answer := n.settle("s", "nacks", `,"delay_ms":60000,"reason":"closed"`, young)
+		n.expect("the budget is used up", []any{words, answer.PendingCount, answer.SettledThrough}, "[DEAD_LETTER 0 2]")
+		last := n.pull("s", "b", 0, 1, 0).Items[0]
+		n.expect("the next one knows the dead one", []any{last.Seq, last.PreviousSeq}, "[3 2]")
+		n.settle("s", "nacks", `,"delay_ms":60000`, last)
+		n.expect("delayed", len(n.pull("s", "b", 0, 1, 0).Items), 0)
+		n.later(60)
+		n.expect("and back", n.pull("s", "b", 0, 1, 0).Items[0].Generation, 2)
 
-	var letters httpapi.DeadLetterList
-	n.get("/v1/subscriptions/s/dead-letters").is(200).into(&letters)
-	n.expect("dead letters", []any{len(letters.Items), letters.Items[0].Seq, *letters.Items[0].Reason}, "[1 2 closed]")
-	var again httpapi.Redelivery
-	n.post("/v1/subscriptions/s/redeliveries", `{"seqs":[2,3,77],"reason":"open"}`).is(200).into(&again)
-	n.expect("redelivered", []any{again.Redelivered, again.PendingCount, again.DeadCount}, "[[2] 2 0]")
-	back := n.pull("s", "b", 3, 1, 0).Items[0]
-	n.expect("generation goes on", []any{back.Seq, back.Generation}, "[2 4]")
-	n.later(31)
-	n.pull("s", "b", 0, 1, 0)
-	n.later(31)
-	n.pull("s", "b", 0, 1, 0)
-	n.expect("dead by silence", n.subscription("s").DeadCount, 2)
-	letters = httpapi.DeadLetterList{}
-	n.get("/v1/subscriptions/s/dead-letters").is(200).into(&letters)
-	n.expect("both", []any{letters.Items[0].Seq, letters.Items[1].Seq, letters.Items[0].Reason == nil}, "[2 3 true]")
+		var letters httpapi.DeadLetterList
+		n.get("/v1/subscriptions/s/dead-letters").is(200).into(&letters)
+		n.expect("dead letters", []any{len(letters.Items), letters.Items[0].Seq, *letters.Items[0].Reason}, "[1 2 closed]")
+		var again httpapi.Redelivery
+		n.post("/v1/subscriptions/s/redeliveries", `{"seqs":[2,3,77],"reason":"open"}`).is(200).into(&again)
+		n.expect("redelivered", []any{again.Redelivered, again.PendingCount, again.DeadCount}, "[[2] 2 0]")
+		back := n.pull("s", "b", 3, 1, 0).Items[0]
+		n.expect("generation goes on", []any{back.Seq, back.Generation}, "[2 4]")
+		n.later(31)
+		n.pull("s", "b", 0, 1, 0)
+		n.later(31)
+		n.pull("s", "b", 0, 1, 0)
+		n.expect("dead by silence", n.subscription("s").DeadCount, 2)
+		letters = httpapi.DeadLetterList{}
+		n.get("/v1/subscriptions/s/dead-letters").is(200).into(&letters)
+		n.expect("both", []any{letters.Items[0].Seq, letters.Items[1].Seq, letters.Items[0].Reason == nil}, "[2 3 true]")
+	})
 }
 
 func TestSeekNeedsAPausedSubscriptionAndVoidsProofs(t *testing.T) {
-	n := newNode(t)
-	n.queue("work")
-	n.finish("work", 5)
-	n.subscribe("s", `{"start":"SEQUENCE","start_seq":3}`)
-	seek := func(body string) answer { return n.post("/v1/subscriptions/s/seek", body) }
-	got := n.pull("s", "a", 0, 10, 0)
-	n.expect("from a number", []any{len(got.Items), got.Items[0].Seq}, "[3 3]")
-	n.expect("active", seek(`{"to":"FIRST","reason":"r"}`).is(409).problem().Code, "subscription_active")
-	n.subscribe("s", `{"paused":true}`)
-	n.expect("paused", len(n.pull("s", "a", 0, 10, 0).Items), 0)
-	n.expect("held", seek(`{"to":"FIRST","reason":"r"}`).is(409).problem().Code, "deliveries_held")
-	words, _ := n.settle("s", "acks", "", got.Items[0])
-	n.expect("acknowledged while paused", words, "ACKNOWLEDGED")
-	n.later(31)
-	n.expect("not written yet", seek(`{"to":"SEQUENCE","seq":9,"reason":"r"}`).is(409).problem().Code, "sequence_unavailable")
-	n.expect("no number", seek(`{"to":"SEQUENCE","reason":"r"}`).is(400).problem().Code, "request_invalid")
-	seek(`{"to":"FIRST","reason":"restored"}`).is(200)
-	n.subscribe("s", `{}`)
-	words, _ = n.settle("s", "acks", "", got.Items[1])
-	n.expect("a proof of before", words, "UNKNOWN")
-	again := n.pull("s", "a", 0, 10, 0)
-	n.expect("from the beginning", []any{len(again.Items), again.Items[0].Seq, again.Epoch}, "[5 1 2]")
-	n.subscribe("s", `{"paused":true}`)
-	n.later(31)
-	seek(`{"to":"HEAD","reason":"r"}`).is(200)
-	n.subscribe("s", `{}`)
-	n.expect("nothing at the head", len(n.pull("s", "a", 0, 10, 0).Items), 0)
-	n.subscription("s")
+	overBoth(t, func(t *testing.T, n *node) {
+		n.queue("work")
+		n.finish("work", 5)
+		n.subscribe("s", `{"start":"SEQUENCE","start_seq":3}`)
+		seek := func(body string) answer { return n.post("/v1/subscriptions/s/seek", body) }
+		got := n.pull("s", "a", 0, 10, 0)
+		n.expect("from a number", []any{len(got.Items), got.Items[0].Seq}, "[3 3]")
+		n.expect("active", seek(`{"to":"FIRST","reason":"r"}`).is(409).problem().Code, "subscription_active")
+		n.subscribe("s", `{"paused":true}`)
+		n.expect("paused", len(n.pull("s", "a", 0, 10, 0).Items), 0)
+		n.expect("held", seek(`{"to":"FIRST","reason":"r"}`).is(409).problem().Code, "deliveries_held")
+		words, _ := n.settle("s", "acks", "", got.Items[0])
+		n.expect("acknowledged while paused", words, "ACKNOWLEDGED")
+		n.later(31)
+		n.expect("not written yet", seek(`{"to":"SEQUENCE","seq":9,"reason":"r"}`).is(409).problem().Code, "sequence_unavailable")
+		n.expect("no number", seek(`{"to":"SEQUENCE","reason":"r"}`).is(400).problem().Code, "request_invalid")
+		seek(`{"to":"FIRST","reason":"restored"}`).is(200)
+		n.subscribe("s", `{}`)
+		words, _ = n.settle("s", "acks", "", got.Items[1])
+		n.expect("a proof of before", words, "UNKNOWN")
+		again := n.pull("s", "a", 0, 10, 0)
+		n.expect("from the beginning", []any{len(again.Items), again.Items[0].Seq, again.Epoch}, "[5 1 2]")
+		n.subscribe("s", `{"paused":true}`)
+		n.later(31)
+		seek(`{"to":"HEAD","reason":"r"}`).is(200)
+		n.subscribe("s", `{}`)
+		n.expect("nothing at the head", len(n.pull("s", "a", 0, 10, 0).Items), 0)
+		n.subscription("s")
+	})
 }
 
 // A wait ends when a result is committed, without polling by the consumer.
 func TestAWaitingPullIsWoken(t *testing.T) {
-	n := newNode(t)
-	n.queue("work")
-	n.subscribe("s", `{}`)
-	got := make(chan httpapi.Pulled, 1)
-	start := time.Now()
-	go func() { defer close(got); got <- n.pull("s", "a", 0, 10, 10*time.Second) }()
-	time.Sleep(50 * time.Millisecond)
-	n.finish("work", 1)
-	if p := <-got; len(p.Items) != 1 || time.Since(start) > 3*time.Second {
-		t.Errorf("%d results after %s", len(p.Items), time.Since(start))
-	}
-	start = time.Now()
-	n.expect("a wait without anything", len(n.pull("s", "a", 1, 10, 300*time.Millisecond).Items), 0)
-	if took := time.Since(start); took < 300*time.Millisecond {
-		t.Errorf("the wait took %s", took)
-	}
+	overBoth(t, func(t *testing.T, n *node) {
+		n.queue("work")
+		n.subscribe("s", `{}`)
+		got := make(chan httpapi.Pulled, 1)
+		start := time.Now()
+		go func() { defer close(got); got <- n.pull("s", "a", 0, 10, 10*time.Second) }()
+		time.Sleep(50 * time.Millisecond)
+		n.finish("work", 1)
+		if p := <-got; len(p.Items) != 1 || time.Since(start) > 3*time.Second {
+			t.Errorf("%d results after %s", len(p.Items), time.Since(start))
+		}
+		start = time.Now()
+		n.expect("a wait without anything", len(n.pull("s", "a", 1, 10, 300*time.Millisecond).Items), 0)
+		if took := time.Since(start); took < 300*time.Millisecond {
+			t.Errorf("the wait took %s", took)
+		}
+	})
 }
 
 // Two consumers pull at the same time: no generation is given twice (order off, so that both get work).
 func TestTwoConsumersNeverGetTheSameGeneration(t *testing.T) {
-	n := newNode(t)
-	n.queue("work")
-	n.subscribe("s", `{"in_order":false,"window":64}`)
-	n.finish("work", 128)
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	seen, settled := map[string]string{}, 0
-	for i := range 4 {
-		name := fmt.Sprint("c", i)
-		all.Go(func() {
-			for empty := 0; empty < 3; {
-				got := n.pull("s", name, 0, 8, 0).Items
-				if len(got) == 0 {
-					empty++
-					continue
-				}
-				_, out := n.settle("s", "acks", "", got...)
-				mu.Lock()
-				for i, d := range got {
-					key := fmt.Sprint(d.Seq, ".", d.Generation)
-					if who := seen[key]; who != "" {
-						t.Errorf("%s went to %s and %s", key, who, name)
+	overBoth(t, func(t *testing.T, n *node) {
+		n.queue("work")
+		n.subscribe("s", `{"in_order":false,"window":64}`)
+		n.finish("work", 128)
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		seen, settled := map[string]string{}, 0
+		for i := range 4 {
+			name := fmt.Sprint("c", i)
+			all.Go(func() {
+				for empty := 0; empty < 3; {
+					got := n.pull("s", name, 0, 8, 0).Items
+					if len(got) == 0 {
+						empty++
+						continue
 					}
-					seen[key] = name
-					if out.Items[i].Outcome == "ACKNOWLEDGED" {
-						settled++
+					_, out := n.settle("s", "acks", "", got...)
+					mu.Lock()
+					for i, d := range got {
+						key := fmt.Sprint(d.Seq, ".", d.Generation)
+						if who := seen[key]; who != "" {
+							t.Errorf("%s went to %s and %s", key, who, name)
+						}
+						seen[key] = name
+						if out.Items[i].Outcome == "ACKNOWLEDGED" {
+							settled++
+						}
 					}
+					mu.Unlock()
 				}
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
-	s := n.subscription("s")
-	n.expect("all of them", []any{settled, s.PendingCount, s.SettledThrough, s.SelectedCount}, "[128 0 128 128]")
+			})
+		}
+		all.Wait()
+		s := n.subscription("s")
+		n.expect("all of them", []any{settled, s.PendingCount, s.SettledThrough, s.SelectedCount}, "[128 0 128 128]")
+	})
 }
 
 // A stream with a hole is refused rather than read on.

@@ -121,3 +121,12 @@ func firstOf(a, b string) string {
 	}
 	return b
 }
+
+// refusalFrom reads a problem document that came in a frame.
+func refusalFrom(text []byte) error {
+	var e Error
+	if err := json.Unmarshal(text, &e); err != nil {
+		return &brokenError{fmt.Errorf("a problem document cannot be read: %w", err)}
+	}
+	return &e
+}

@@ -193,6 +193,22 @@ type nackWire struct {
 	Returned bool   `json:"returned,omitempty"`
 }
 
+func acksOf(deliveries []Delivery) []ackWire {
+	items := make([]ackWire, len(deliveries))
+	for i, d := range deliveries {
+		items[i] = ackWire{d.Seq, d.Generation, d.Proof}
+	}
+	return items
+}
+
+func nacksOf(nacks []Nack) []nackWire {
+	items := make([]nackWire, len(nacks))
+	for i, n := range nacks {
+		items[i] = nackWire{ackWire{n.Delivery.Seq, n.Delivery.Generation, n.Delivery.Proof}, milliseconds(n.Delay), n.Reason, n.Returned}
+	}
+	return items
+}
+
 type deliveryOutcomes struct {
 	Items          []DeliveryOutcome `json:"items"`
 	PendingCount   int64             `json:"pending_count"`
@@ -202,11 +218,7 @@ type deliveryOutcomes struct {
 // Ack acknowledges up to 256 deliveries (scope subscriptions:consume). It is repeated until it is answered: the same
 // acknowledgement again gets the same outcome.
 func (c *Client) Ack(ctx context.Context, subscription string, deliveries ...Delivery) ([]DeliveryOutcome, error) {
-	items := make([]ackWire, len(deliveries))
-	for i, d := range deliveries {
-		items[i] = ackWire{d.Seq, d.Generation, d.Proof}
-	}
-	body, err := json.Marshal(map[string]any{"items": items})
+	body, err := json.Marshal(map[string]any{"items": acksOf(deliveries)})
 	if err != nil {
 		return nil, err
 	}
@@ -221,11 +233,7 @@ func (c *Client) Ack(ctx context.Context, subscription string, deliveries ...Del
 
 // Nack refuses up to 256 deliveries (scope subscriptions:consume); repeated like Ack.
 func (c *Client) Nack(ctx context.Context, subscription string, nacks ...Nack) ([]DeliveryOutcome, error) {
-	items := make([]nackWire, len(nacks))
-	for i, n := range nacks {
-		items[i] = nackWire{ackWire{n.Delivery.Seq, n.Delivery.Generation, n.Delivery.Proof}, milliseconds(n.Delay), n.Reason, n.Returned}
-	}
-	body, err := json.Marshal(map[string]any{"items": items})
+	body, err := json.Marshal(map[string]any{"items": nacksOf(nacks)})
 	if err != nil {
 		return nil, err
 	}

@@ -26,12 +26,14 @@ type Options struct {
 	BackoffMin  time.Duration // delay of the first refusal of a result; default 1 s; doubled with every generation
 	BackoffMax  time.Duration // default 5 min
 	StopTimeout time.Duration // how long the running handler may go on after Run's context has ended; default 10 s
+	Transport   Transport     // default Auto: a WebSocket, and HTTP where none can be had
 	Logger      *slog.Logger  // default: the client's
 }
 
 // Consumer is one consumer of one subscription.
 type Consumer struct {
-	client       *orbit.Client
+	via          carrier
+	acks         acker
 	subscription string
 	handler      Handler
 	o            Options
@@ -58,7 +60,15 @@ func New(client *orbit.Client, subscription string, handler Handler, o Options) 
 	if o.Logger == nil {
 		o.Logger = client.Logger()
 	}
-	return &Consumer{client: client, subscription: subscription, handler: handler, o: o}, nil
+	switch o.Transport {
+	case Auto, Socket, HTTP:
+	default:
+		return nil, fmt.Errorf("stream: there is no transport %q", o.Transport)
+	}
+	c := &Consumer{subscription: subscription, handler: handler, o: o}
+	c.via = carrierOf(client, subscription, &c.o)
+	c.acks.via = c.via
+	return c, nil
 }
 
 func or[T comparable](v, otherwise T) T {
@@ -108,9 +118,19 @@ func pause(ctx context.Context, d time.Duration) {
 
 // round pulls when nothing is in hand, and works on the next result.
 func (c *Consumer) round(ctx context.Context) error {
+	if len(c.hand) == 0 && !c.via.pushes() {
+		c.acks.flush(ctx) // what is asked for next depends on what is acknowledged
+	}
+	if late, err := c.acks.trouble(); err != nil || late {
+		if late {
+			c.o.Logger.Warn("stream: an acknowledgement came too late, the result comes again", "subscription", c.subscription)
+			c.drop()
+		}
+		return err
+	}
 	if len(c.hand) == 0 {
-		got, err := c.client.Pull(ctx, c.subscription, orbit.PullRequest{Consumer: c.o.Name, Max: c.o.Prefetch, WaitMS: c.o.PollWait.Milliseconds()})
-		if err != nil {
+		got, err := c.via.pull(ctx)
+		if err != nil || got == nil {
 			return err
 		}
 		c.hand = got.Items
@@ -130,14 +150,7 @@ func (c *Consumer) work(ctx context.Context, d orbit.Delivery) error {
 		return c.refuse(running, d, failed)
 	}
 	c.hand = c.hand[1:]
-	outcomes, err := c.client.Ack(running, c.subscription, d)
-	if err != nil {
-		return err
-	}
-	if len(outcomes) != 1 || outcomes[0].Outcome != orbit.DeliveryAcknowledged {
-		c.o.Logger.Warn("stream: an acknowledgement came too late, the result comes again", "subscription", c.subscription, "seq", d.Seq)
-		c.drop()
-	}
+	c.acks.add(running, d)
 	return nil
 }
 
@@ -149,7 +162,8 @@ func (c *Consumer) refuse(ctx context.Context, d orbit.Delivery, failed error) e
 	for _, later := range c.hand[1:] {
 		nacks = append(nacks, orbit.Nack{Delivery: later, Returned: true})
 	}
-	_, err := c.client.Nack(ctx, c.subscription, nacks...)
+	c.acks.flush(ctx)
+	_, err := c.via.nack(ctx, nacks)
 	c.drop()
 	return err
 }
@@ -157,23 +171,35 @@ func (c *Consumer) refuse(ctx context.Context, d orbit.Delivery, failed error) e
 // returnHand gives everything back unbegun; it costs no generation.
 func (c *Consumer) returnHand(ctx context.Context) error {
 	var nacks []orbit.Nack
-	for _, d := range c.hand {
+	for _, d := range append(c.hand, c.via.stop(ctx)...) {
 		nacks = append(nacks, orbit.Nack{Delivery: d, Returned: true})
 	}
+	c.acks.flush(ctx)
 	if len(nacks) == 0 {
 		return nil
 	}
-	_, err := c.client.Nack(ctx, c.subscription, nacks...)
+	_, err := c.via.nack(ctx, nacks)
 	c.drop()
 	return err
 }
 
-func (c *Consumer) drop() { c.hand = nil }
+// drop forgets what is in hand: it is asked for again, after what was handled is acknowledged.
+func (c *Consumer) drop() {
+	c.hand = nil
+	ctx, cancel := context.WithTimeout(context.Background(), dropWait)
+	defer cancel()
+	c.acks.flush(ctx)
+	c.via.reset()
+}
+
+// dropWait bounds the wait for acknowledgements; after it a handled result may come a second time.
+const dropWait = 5 * time.Second
 
 // giveBack is the last thing a consumer does; without it the rest would come again only when its time is over.
 func (c *Consumer) giveBack() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
+	defer c.via.reset()
 	if err := c.returnHand(ctx); err != nil {
 		c.o.Logger.Warn("stream: results in hand could not be given back", "subscription", c.subscription, "error", err)
 	}

@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
 
 	orbit "github.com/orbitrun/orbit/sdk"
 	"github.com/orbitrun/orbit/sdk/stream"
@@ -29,6 +32,9 @@ type server struct {
 	pulls    int
 	fault    func(path string) int // status answered instead of doing it; 0: none
 	loseAck  bool                  // the next acknowledgement is done and its answer lost
+	sockets  bool                  // sockets can be had
+	opened   int
+	cutAt    int64 // the socket is cut once, after this number was pushed
 }
 
 func newServer(t *testing.T, results int) *server {
@@ -58,6 +64,12 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	verb := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	if verb == "socket" && s.sockets {
+		s.mu.Unlock()
+		s.serveSocket(w, r)
+		s.mu.Lock()
+		return
+	}
 	if s.fault != nil {
 		if status := s.fault(verb); status != 0 {
 			http.Error(w, "", status)
@@ -132,4 +144,94 @@ func (s *server) claims(body []byte, settle func(orbit.Nack), outcome string) an
 		out = append(out, o)
 	}
 	return map[string]any{"items": out, "pending_count": 0, "settled_through": s.settled}
+}
+
+// serveSocket pushes as far as the credit reaches and answers requests, as the real server does.
+func (s *server) serveSocket(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.CloseNow() }()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	following, unfollow := context.WithCancel(ctx)
+	defer unfollow()
+	var pushing sync.WaitGroup
+	s.mu.Lock()
+	s.opened++
+	s.mu.Unlock()
+	for {
+		_, text, err := conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		var f struct {
+			ID     int64                `json:"id"`
+			Follow *orbit.FollowRequest `json:"follow"`
+			Acks   json.RawMessage      `json:"acks"`
+			Nacks  json.RawMessage      `json:"nacks"`
+			Stop   *struct{}            `json:"stop"`
+		}
+		if err := json.Unmarshal(text, &f); err != nil {
+			return
+		}
+		if f.Follow != nil {
+			pushing.Go(func() { s.push(following, conn, f.Follow) })
+			continue
+		}
+		if f.Stop != nil {
+			unfollow()
+			pushing.Wait()
+			if conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"id":%d,"stopped":{}}`, f.ID)) != nil {
+				return
+			}
+			continue
+		}
+		s.mu.Lock()
+		var outcomes any
+		if f.Acks != nil {
+			outcomes = s.claims(f.Acks, func(orbit.Nack) { s.settled++ }, orbit.DeliveryAcknowledged)
+		} else {
+			outcomes = s.claims(f.Nacks, nil, orbit.DeliveryPostponed)
+		}
+		lost := s.loseAck
+		s.loseAck = false
+		s.mu.Unlock()
+		if lost {
+			return
+		}
+		answer, _ := json.Marshal(map[string]any{"id": f.ID, "outcomes": outcomes})
+		if conn.Write(ctx, websocket.MessageText, answer) != nil {
+			return
+		}
+	}
+}
+
+func (s *server) push(ctx context.Context, conn *websocket.Conn, f *orbit.FollowRequest) {
+	sent := int64(0)
+	for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		out := s.pull(fmt.Appendf(nil, `{"consumer":%q,"max":%d}`, f.Consumer, f.Credit))
+		for len(out.Items) > 0 && out.Items[0].Seq <= sent { // in the client's hand already
+			s.given[out.Items[0].Seq]--
+			out.Items = out.Items[1:]
+		}
+		cut := false
+		if n := len(out.Items); n > 0 {
+			sent = out.Items[n-1].Seq
+			if cut = s.cutAt > 0 && sent >= s.cutAt; cut {
+				s.cutAt = 0
+			}
+		}
+		s.mu.Unlock()
+		if len(out.Items) == 0 {
+			continue
+		}
+		text, _ := json.Marshal(map[string]any{"deliveries": out})
+		if conn.Write(ctx, websocket.MessageText, text) != nil || cut {
+			_ = conn.CloseNow()
+			return
+		}
+	}
 }

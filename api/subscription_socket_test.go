@@ -1,0 +1,285 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/orbitrun/orbit/api/auth"
+	httpapi "github.com/orbitrun/orbit/gen/http"
+)
+
+// overBoth runs one scenario of consuming over each transport: the rules are those of the subscription, not of the wire.
+func overBoth(t *testing.T, scenario func(*testing.T, *node)) {
+	for name, socket := range map[string]bool{"http": false, "websocket": true} {
+		t.Run(name, func(t *testing.T) {
+			n := newNode(t)
+			n.socket = socket
+			scenario(t, n)
+		})
+	}
+}
+
+// framesOf is what a server may send.
+type framesOf struct {
+	ID         int64                     `json:"id"`
+	Deliveries *httpapi.Pulled           `json:"deliveries"`
+	Outcomes   *httpapi.DeliveryOutcomes `json:"outcomes"`
+	Stopped    *struct{}                 `json:"stopped"`
+	Problem    *httpapi.Problem          `json:"problem"`
+}
+
+type wire struct {
+	*node
+	conn *websocket.Conn
+}
+
+// dial opens a socket with the administrator's key or another.
+func (n *node) dial(name, key string) (wire, *http.Response, error) {
+	n.Helper()
+	if key == "" {
+		key = n.admin.Key.Text()
+	}
+	ctx, cancel := context.WithTimeout(n.Context(), 10*time.Second)
+	defer cancel()
+	conn, response, err := websocket.Dial(ctx, n.url+"/v1/subscriptions/"+name+"/socket", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + key}}})
+	if err == nil {
+		conn.SetReadLimit(32 << 20)
+	}
+	return wire{n, conn}, response, err
+}
+
+func (n *node) open(name string) wire {
+	n.Helper()
+	w, _, err := n.dial(name, "")
+	must(n, err)
+	return w
+}
+
+func (w wire) send(text string) {
+	w.Helper()
+	must(w, w.conn.Write(w.Context(), websocket.MessageText, []byte(text)))
+}
+
+// next reads a frame; false when none came in time, after which the socket is dead.
+func (w wire) next(wait time.Duration) (framesOf, error) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), wait)
+	defer cancel()
+	_, text, err := w.conn.Read(ctx)
+	var f framesOf
+	if err == nil {
+		must(w, json.Unmarshal(text, &f))
+	}
+	return f, err
+}
+
+func (w wire) must(wait time.Duration) framesOf {
+	w.Helper()
+	f, err := w.next(wait)
+	must(w, err)
+	return f
+}
+
+// pushed is a pull over a socket of its own: the first deliveries, or nothing for as long as a pull would wait.
+func (n *node) pushed(name, consumer string, holding int64, most int, wait time.Duration) httpapi.Pulled {
+	n.Helper()
+	w := n.open(name)
+	defer func() { _ = w.conn.CloseNow() }()
+	w.send(fmt.Sprintf(`{"id":1,"follow":{"consumer":%q,"holding_through":%d,"credit":%d}}`, consumer, holding, most))
+	f, err := w.next(max(wait, 60*time.Millisecond))
+	if err != nil {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			n.Fatal(err)
+		}
+		return httpapi.Pulled{}
+	}
+	if f.Deliveries == nil {
+		n.Fatalf("got %+v", f)
+	}
+	return *f.Deliveries
+}
+
+func (n *node) framed(name, verb, body string) httpapi.DeliveryOutcomes {
+	n.Helper()
+	w := n.open(name)
+	defer func() { _ = w.conn.CloseNow() }()
+	w.send(fmt.Sprintf(`{"id":7,%q:%s}`, verb, body))
+	f := w.must(10 * time.Second)
+	if f.ID != 7 || f.Outcomes == nil {
+		n.Fatalf("answered %+v", f)
+	}
+	return *f.Outcomes
+}
+
+// One socket pushes as far as its credit and the window reach, in order, and goes on with every acknowledgement.
+func TestASocketPushesAsFarAsItsCredit(t *testing.T) {
+	n := newNode(t)
+	n.queue("work")
+	n.subscribe("s", `{"queues":["work"],"window":8}`)
+	w := n.open("s")
+	w.send(`{"id":1,"follow":{"consumer":"a","credit":3}}`)
+	n.finish("work", 20)
+	last, count := int64(0), 0
+	var open []httpapi.Delivery
+	for count < 20 {
+		f := w.must(5 * time.Second)
+		if f.Deliveries == nil {
+			continue // the answer to an acknowledgement
+		}
+		for _, d := range f.Deliveries.Items {
+			if d.Seq != last+1 {
+				t.Fatalf("%d after %d", d.Seq, last)
+			}
+			last, count, open = d.Seq, count+1, append(open, d)
+		}
+		if len(open) > 3 {
+			t.Fatalf("%d are open with a credit of 3", len(open))
+		}
+		for _, d := range open {
+			w.send(fmt.Sprintf(`{"id":%d,"acks":{"items":[{"seq":%d,"generation":%d,"proof":%q}]}}`, d.Seq, d.Seq, d.Generation, d.Proof))
+		}
+		open = nil
+	}
+	for settled := int64(0); settled < 20; { // the last answers; they come in order
+		if f := w.must(5 * time.Second); f.Outcomes != nil {
+			settled = f.Outcomes.SettledThrough
+		}
+	}
+	n.expect("settled", n.subscription("s").SettledThrough, 20)
+	_ = w.conn.CloseNow()
+	n.finish("work", 1)
+	again := n.open("s")
+	again.send(`{"id":1,"follow":{"consumer":"a","holding_through":20,"credit":3}}`)
+	n.expect("a new socket goes on", again.must(5 * time.Second).Deliveries.Items[0].Seq, 21)
+}
+
+// What a socket says about itself: every refusal as over HTTP, with the same codes, and nothing is done.
+func TestASocketRefusesByName(t *testing.T) {
+	n := newNode(t)
+	n.queue("work")
+	n.subscribe("s", `{}`)
+	n.finish("work", 2)
+	for name, c := range map[string]struct {
+		subscription, key string
+		status            int
+	}{"nowhere": {"nowhere", "", 404}, "no key": {"s", "orb_x", 401}, "another scope": {"s", n.key("tasks:read").Key.Text(), 403}} {
+		_, response, err := n.dial(c.subscription, c.key)
+		if err == nil || response == nil || response.StatusCode != c.status {
+			t.Errorf("%s: %v %v", name, response, err)
+		}
+	}
+	if p := n.get("/v1/subscriptions/s/socket").is(426).problem(); p.Code != "upgrade_required" {
+		t.Errorf("refused with %s", p.Code)
+	}
+	w := n.open("s")
+	for text, want := range map[string]string{
+		`{"id":3}`:           "frame_invalid",
+		`{"id":3,"seek":{}}`: "frame_invalid",
+		`{"id":3,"follow":{"consumer":"a","credit":1},"acks":{"items":[]}}`:                                      "frame_invalid",
+		`{"id":3,"follow":{"consumer":"a","credit":0}}`:                                                          "field_range",
+		`{"id":3,"acks":{"items":[{"seq":1,"generation":1}]}}`:                                                   "field_missing",
+		`{"id":3,"acks":{"items":[{"seq":1,"generation":1,"proof":"` + strings.Repeat("0", 32) + `","Seq":2}]}}`: "field_unknown",
+	} {
+		w.send(text)
+		if f := w.must(5 * time.Second); f.ID != 3 && f.ID != 0 || f.Problem == nil || f.Problem.Code != want && (f.Problem.Errors == nil || (*f.Problem.Errors)[0].Code != want) {
+			t.Errorf("%s is answered %+v, want %s", text, f.Problem, want)
+		}
+	}
+	w.send(`{"id":1,"follow":{"consumer":"a","credit":1}}`)
+	w.must(5 * time.Second)
+	w.send(`{"id":2,"follow":{"consumer":"a","credit":1}}`)
+	if f := w.must(5 * time.Second); f.Problem == nil || f.Problem.Code != "frame_unexpected" {
+		t.Errorf("a second follow is answered %+v", f)
+	}
+	w.send(`{`)
+	if f := w.must(5 * time.Second); f.Problem == nil {
+		t.Errorf("no JSON is answered %+v", f)
+	}
+	w.send(`{"id":9,"acks":{"items":[{"seq":1,"generation":1,"proof":"` + strings.Repeat("x", 200<<10) + `"}]}}`)
+	if _, err := w.next(5 * time.Second); err == nil {
+		t.Error("a frame above the bound was read")
+	}
+}
+
+// Who leaves says so, gets what was handed out until then, and gives it back: the next consumer has it at once.
+func TestASocketStopsWithoutLosingAnything(t *testing.T) {
+	n := newNode(t)
+	n.queue("work")
+	n.subscribe("s", `{}`)
+	w := n.open("s")
+	w.send(`{"id":1,"follow":{"consumer":"a","credit":64}}`)
+	n.finish("work", 5)
+	w.send(`{"id":2,"stop":{}}`)
+	var hand []string
+	stopped := false
+	for !stopped {
+		f := w.must(5 * time.Second)
+		if f.Deliveries != nil {
+			for _, d := range f.Deliveries.Items {
+				hand = append(hand, fmt.Sprintf(`{"seq":%d,"generation":%d,"proof":%q,"returned":true}`, d.Seq, d.Generation, d.Proof))
+			}
+		}
+		stopped = f.Stopped != nil
+	}
+	if len(hand) > 0 {
+		w.send(`{"id":3,"nacks":{"items":[` + strings.Join(hand, ",") + `]}}`)
+		if f := w.must(5 * time.Second); f.Outcomes == nil || f.Outcomes.Items[0].Outcome != "POSTPONED" {
+			t.Errorf("answered %+v", f)
+		}
+	}
+	n.expect("the next consumer", len(n.pull("s", "b", 0, 64, 0).Items), 5)
+}
+
+// A key that is revoked while its socket waits gets nothing more (T21).
+func TestARevokedKeyEndsItsSocket(t *testing.T) {
+	n := newNode(t)
+	n.queue("work")
+	n.subscribe("s", `{}`)
+	issued := n.key(auth.ScopeSubscriptionsConsume)
+	w, _, err := n.dial("s", issued.Key.Text())
+	must(t, err)
+	w.send(`{"id":1,"follow":{"consumer":"a","credit":256}}`)
+	n.finish("work", 1)
+	if f := w.must(5 * time.Second); len(f.Deliveries.Items) != 1 {
+		t.Fatalf("got %+v", f)
+	}
+	_, err = n.db.ExecContext(t.Context(), "UPDATE credential SET revoked_at = NOW(6) WHERE credential_id = ?", issued.ID) // as another node would
+	must(t, err)
+	deadline := time.Now().Add(30 * time.Second)
+	for time.Now().Before(deadline) {
+		n.finish("work", 1)
+		f, err := w.next(15 * time.Second)
+		if err != nil {
+			t.Fatalf("the socket ended without a word: %v", err)
+		}
+		if f.Problem != nil {
+			n.expect("refused", f.Problem.Code, "credential_revoked")
+			if _, err := w.next(5 * time.Second); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+				t.Errorf("ended with %v", err)
+			}
+			return
+		}
+	}
+	t.Error("a revoked key still gets results")
+}
+
+// A draining node ends its sockets so that their consumers go elsewhere.
+func TestADrainingNodeEndsItsSockets(t *testing.T) {
+	n := newNode(t)
+	n.subscribe("s", `{}`)
+	w := n.open("s")
+	w.send(`{"id":1,"follow":{"consumer":"a","credit":4}}`)
+	time.Sleep(50 * time.Millisecond)
+	n.Drain()
+	if _, err := w.next(5 * time.Second); websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("ended with %v", err)
+	}
+}
