@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(workerRole); role != "" {
 		workUntilKilled(strings.Split(role, " "))
 	}
+	if role := os.Getenv(consumerRole); role != "" {
+		consumeUntilKilled(strings.Split(role, " "))
+	}
 	os.Exit(m.Run())
 }
 
