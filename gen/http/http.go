@@ -3838,6 +3838,27 @@ type SignalRequest struct {
 // Example: {"line":12}
 type SmallPayload = json.RawMessage
 
+// SocketFollow The first frame of a socket.
+type SocketFollow struct {
+	// Consumer A name of its own for each process.
+	//
+	// Example: host/42/7f3a
+	Consumer string `json:"consumer"`
+
+	// Credit Deliveries that may be unsettled on this socket at the same time.
+	//
+	// Example: 32
+	Credit int32 `json:"credit"`
+
+	// HoldingThrough The highest number the consumer has in hand. What it was given beyond it comes again at once.
+	//
+	// Example: 17
+	HoldingThrough int64 `json:"holding_through,omitempty"`
+}
+
+// SocketStop Ends the following of a socket. What was handed out until then stands before the answer.
+type SocketStop = map[string]interface{}
+
 // SourceKind Where a task came from.
 //
 // Example: DIRECT
@@ -5314,6 +5335,9 @@ type Unprocessable = Problem
 // UnsupportedType Why a request, or one item of a batch, was refused (RFC 9457).
 type UnsupportedType = Problem
 
+// UpgradeRequired Why a request, or one item of a batch, was refused (RFC 9457).
+type UpgradeRequired = Problem
+
 // ListApplicationsParams defines parameters for ListApplications.
 type ListApplicationsParams struct {
 	// Cursor next_cursor of the page before.
@@ -5835,6 +5859,9 @@ type ServerInterface interface {
 	// SeekSubscription Change the position
 	// (POST /v1/subscriptions/{subscription}/seek)
 	SeekSubscription(ctx echo.Context, subscription SubscriptionParam) error
+	// OpenSubscriptionSocket Consume over a WebSocket
+	// (GET /v1/subscriptions/{subscription}/socket)
+	OpenSubscriptionSocket(ctx echo.Context, subscription SubscriptionParam) error
 	// SubmitTaskBatch Submit up to 32 tasks
 	// (POST /v1/task-batches)
 	SubmitTaskBatch(ctx echo.Context, params SubmitTaskBatchParams) error
@@ -6969,6 +6996,22 @@ func (w *ServerInterfaceWrapper) SeekSubscription(ctx echo.Context) error {
 	return err
 }
 
+// OpenSubscriptionSocket converts echo context to params.
+func (w *ServerInterfaceWrapper) OpenSubscriptionSocket(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "subscription" -------------
+	var subscription SubscriptionParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "subscription", ctx.Param("subscription"), &subscription, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter subscription: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.OpenSubscriptionSocket(ctx, subscription)
+	return err
+}
+
 // SubmitTaskBatch converts echo context to params.
 func (w *ServerInterfaceWrapper) SubmitTaskBatch(ctx echo.Context) error {
 	var err error
@@ -7626,6 +7669,7 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.GET(options.BaseURL+"/v1/subscriptions/:subscription", wrapper.GetSubscription, options.OperationMiddlewares["getSubscription"]...)
 	router.PUT(options.BaseURL+"/v1/subscriptions/:subscription", wrapper.PutSubscription, options.OperationMiddlewares["putSubscription"]...)
 	router.POST(options.BaseURL+"/v1/subscriptions/:subscription/pull", wrapper.PullSubscription, options.OperationMiddlewares["pullSubscription"]...)
+	router.GET(options.BaseURL+"/v1/subscriptions/:subscription/socket", wrapper.OpenSubscriptionSocket, options.OperationMiddlewares["openSubscriptionSocket"]...)
 	router.POST(options.BaseURL+"/v1/subscriptions/:subscription/acks", wrapper.AckDeliveries, options.OperationMiddlewares["ackDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/subscriptions/:subscription/nacks", wrapper.NackDeliveries, options.OperationMiddlewares["nackDeliveries"]...)
 	router.POST(options.BaseURL+"/v1/subscriptions/:subscription/seek", wrapper.SeekSubscription, options.OperationMiddlewares["seekSubscription"]...)
@@ -7680,6 +7724,8 @@ type UnavailableApplicationProblemPlusJSONResponse struct {
 type UnprocessableApplicationProblemPlusJSONResponse Problem
 
 type UnsupportedTypeApplicationProblemPlusJSONResponse Problem
+
+type UpgradeRequiredApplicationProblemPlusJSONResponse Problem
 
 type LivezRequestObject struct {
 }
@@ -16005,6 +16051,156 @@ func (response SeekSubscription503ApplicationProblemPlusJSONResponse) VisitSeekS
 	return err
 }
 
+type OpenSubscriptionSocketRequestObject struct {
+	Subscription SubscriptionParam `json:"subscription"`
+}
+
+type OpenSubscriptionSocketResponseObject interface {
+	VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error
+}
+
+type OpenSubscriptionSocket101Response struct {
+}
+
+func (response OpenSubscriptionSocket101Response) VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error {
+	w.WriteHeader(101)
+	return nil
+}
+
+type OpenSubscriptionSocket400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response OpenSubscriptionSocket400ApplicationProblemPlusJSONResponse) VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenSubscriptionSocket401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response OpenSubscriptionSocket401ApplicationProblemPlusJSONResponse) VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenSubscriptionSocket403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response OpenSubscriptionSocket403ApplicationProblemPlusJSONResponse) VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenSubscriptionSocket404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response OpenSubscriptionSocket404ApplicationProblemPlusJSONResponse) VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenSubscriptionSocket426ApplicationProblemPlusJSONResponse struct {
+	UpgradeRequiredApplicationProblemPlusJSONResponse
+}
+
+func (response OpenSubscriptionSocket426ApplicationProblemPlusJSONResponse) VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(426)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenSubscriptionSocket429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response OpenSubscriptionSocket429ApplicationProblemPlusJSONResponse) VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenSubscriptionSocket500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response OpenSubscriptionSocket500ApplicationProblemPlusJSONResponse) VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type OpenSubscriptionSocket503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response OpenSubscriptionSocket503ApplicationProblemPlusJSONResponse) VisitOpenSubscriptionSocketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SubmitTaskBatchRequestObject struct {
 	Params SubmitTaskBatchParams
 	Body   *SubmitTaskBatchJSONRequestBody
@@ -19496,6 +19692,9 @@ type StrictServerInterface interface {
 	// SeekSubscription Change the position
 	// (POST /v1/subscriptions/{subscription}/seek)
 	SeekSubscription(ctx context.Context, request SeekSubscriptionRequestObject) (SeekSubscriptionResponseObject, error)
+	// OpenSubscriptionSocket Consume over a WebSocket
+	// (GET /v1/subscriptions/{subscription}/socket)
+	OpenSubscriptionSocket(ctx context.Context, request OpenSubscriptionSocketRequestObject) (OpenSubscriptionSocketResponseObject, error)
 	// SubmitTaskBatch Submit up to 32 tasks
 	// (POST /v1/task-batches)
 	SubmitTaskBatch(ctx context.Context, request SubmitTaskBatchRequestObject) (SubmitTaskBatchResponseObject, error)
@@ -21555,6 +21754,31 @@ func (sh *strictHandler) SeekSubscription(ctx echo.Context, subscription Subscri
 		return err
 	} else if validResponse, ok := response.(SeekSubscriptionResponseObject); ok {
 		return validResponse.VisitSeekSubscriptionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// OpenSubscriptionSocket operation middleware
+func (sh *strictHandler) OpenSubscriptionSocket(ctx echo.Context, subscription SubscriptionParam) error {
+	var request OpenSubscriptionSocketRequestObject
+
+	request.Subscription = subscription
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.OpenSubscriptionSocket(ctx.Request().Context(), request.(OpenSubscriptionSocketRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "OpenSubscriptionSocket")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(OpenSubscriptionSocketResponseObject); ok {
+		return validResponse.VisitOpenSubscriptionSocketResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -4811,6 +4811,9 @@ type Unprocessable = Problem
 // UnsupportedType Why a request, or one item of a batch, was refused (RFC 9457).
 type UnsupportedType = Problem
 
+// UpgradeRequired Why a request, or one item of a batch, was refused (RFC 9457).
+type UpgradeRequired = Problem
+
 // StartInstanceBatchParams defines parameters for StartInstanceBatch.
 type StartInstanceBatchParams struct {
 	// Traceparent W3C trace context, handed to the worker with the task. One that is not valid is ignored, as the standard demands.
@@ -5715,6 +5718,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/subscriptions/{subscription}/seek (the `SeekSubscription` operationId).
 	SeekSubscription(ctx context.Context, subscription SubscriptionParam, body SeekSubscriptionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OpenSubscriptionSocket Consume over a WebSocket
+	//
+	// Upgrades the connection. Frames are JSON texts. The client sends {"follow": SocketFollow} once, then {"id", "acks": AckBatch} and {"id", "nacks": NackBatch}; the server sends {"deliveries": Pulled} whenever there are results and credit, and answers each request by its id with {"id", "outcomes": DeliveryOutcomes} or {"id", "problem": Problem}. {"id", "stop": {}} ends the following and is answered {"id", "stopped": {}} behind the last deliveries, so that a consumer that leaves can give everything back. Rules and rows are those of pull, acks and nacks. A socket that is cut loses nothing: a new one that says what it holds goes on.
+	//
+	// Corresponds with GET /v1/subscriptions/{subscription}/socket (the `OpenSubscriptionSocket` operationId).
+	OpenSubscriptionSocket(ctx context.Context, subscription SubscriptionParam, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SubmitTaskBatchWithBody Submit up to 32 tasks
 	//
@@ -7080,6 +7090,23 @@ func (c *Client) SeekSubscriptionWithBody(ctx context.Context, subscription Subs
 // Corresponds with POST /v1/subscriptions/{subscription}/seek (the `SeekSubscription` operationId).
 func (c *Client) SeekSubscription(ctx context.Context, subscription SubscriptionParam, body SeekSubscriptionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSeekSubscriptionRequest(c.Server, subscription, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OpenSubscriptionSocket Consume over a WebSocket
+//
+// Upgrades the connection. Frames are JSON texts. The client sends {"follow": SocketFollow} once, then {"id", "acks": AckBatch} and {"id", "nacks": NackBatch}; the server sends {"deliveries": Pulled} whenever there are results and credit, and answers each request by its id with {"id", "outcomes": DeliveryOutcomes} or {"id", "problem": Problem}. {"id", "stop": {}} ends the following and is answered {"id", "stopped": {}} behind the last deliveries, so that a consumer that leaves can give everything back. Rules and rows are those of pull, acks and nacks. A socket that is cut loses nothing: a new one that says what it holds goes on.
+//
+// Corresponds with GET /v1/subscriptions/{subscription}/socket (the `OpenSubscriptionSocket` operationId).
+func (c *Client) OpenSubscriptionSocket(ctx context.Context, subscription SubscriptionParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOpenSubscriptionSocketRequest(c.Server, subscription)
 	if err != nil {
 		return nil, err
 	}
@@ -9679,6 +9706,40 @@ func NewSeekSubscriptionRequestWithBody(server string, subscription Subscription
 	return req, nil
 }
 
+// NewOpenSubscriptionSocketRequest constructs an http.Request for the OpenSubscriptionSocket method
+func NewOpenSubscriptionSocketRequest(server string, subscription SubscriptionParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "subscription", subscription, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/subscriptions/%s/socket", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewSubmitTaskBatchRequest calls the generic SubmitTaskBatch builder with application/json body
 func NewSubmitTaskBatchRequest(server string, params *SubmitTaskBatchParams, body SubmitTaskBatchJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -11419,6 +11480,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/subscriptions/{subscription}/seek (the `SeekSubscription` operationId).
 	SeekSubscriptionWithResponse(ctx context.Context, subscription SubscriptionParam, body SeekSubscriptionJSONRequestBody, reqEditors ...RequestEditorFn) (*SeekSubscriptionResponse, error)
+
+	// OpenSubscriptionSocketWithResponse Consume over a WebSocket
+	//
+	// Upgrades the connection. Frames are JSON texts. The client sends {"follow": SocketFollow} once, then {"id", "acks": AckBatch} and {"id", "nacks": NackBatch}; the server sends {"deliveries": Pulled} whenever there are results and credit, and answers each request by its id with {"id", "outcomes": DeliveryOutcomes} or {"id", "problem": Problem}. {"id", "stop": {}} ends the following and is answered {"id", "stopped": {}} behind the last deliveries, so that a consumer that leaves can give everything back. Rules and rows are those of pull, acks and nacks. A socket that is cut loses nothing: a new one that says what it holds goes on.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/subscriptions/{subscription}/socket (the `OpenSubscriptionSocket` operationId).
+	OpenSubscriptionSocketWithResponse(ctx context.Context, subscription SubscriptionParam, reqEditors ...RequestEditorFn) (*OpenSubscriptionSocketResponse, error)
 
 	// SubmitTaskBatchWithBodyWithResponse Submit up to 32 tasks
 	//
@@ -16234,6 +16304,110 @@ func (r SeekSubscriptionResponse) ContentType() string {
 	return ""
 }
 
+// OpenSubscriptionSocketResponse429Headers the declared response headers of an HTTP 429 response for OpenSubscriptionSocket
+type OpenSubscriptionSocketResponse429Headers struct {
+	RetryAfter *int
+}
+
+// OpenSubscriptionSocketResponse503Headers the declared response headers of an HTTP 503 response for OpenSubscriptionSocket
+type OpenSubscriptionSocketResponse503Headers struct {
+	RetryAfter *int
+}
+
+type OpenSubscriptionSocketResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON426 the response for an HTTP 426 `application/problem+json` response
+	ApplicationproblemJSON426 *UpgradeRequired
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *OpenSubscriptionSocketResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *OpenSubscriptionSocketResponse503Headers
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r OpenSubscriptionSocketResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r OpenSubscriptionSocketResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r OpenSubscriptionSocketResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r OpenSubscriptionSocketResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON426 returns the response for an HTTP 426 `application/problem+json` response
+func (r OpenSubscriptionSocketResponse) GetApplicationproblemJSON426() *UpgradeRequired {
+	return r.ApplicationproblemJSON426
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r OpenSubscriptionSocketResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r OpenSubscriptionSocketResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r OpenSubscriptionSocketResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r OpenSubscriptionSocketResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OpenSubscriptionSocketResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OpenSubscriptionSocketResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OpenSubscriptionSocketResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // SubmitTaskBatchResponse429Headers the declared response headers of an HTTP 429 response for SubmitTaskBatch
 type SubmitTaskBatchResponse429Headers struct {
 	RetryAfter *int
@@ -19555,6 +19729,21 @@ func (c *ClientWithResponses) SeekSubscriptionWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParseSeekSubscriptionResponse(rsp)
+}
+
+// OpenSubscriptionSocketWithResponse Consume over a WebSocket
+//
+// Upgrades the connection. Frames are JSON texts. The client sends {"follow": SocketFollow} once, then {"id", "acks": AckBatch} and {"id", "nacks": NackBatch}; the server sends {"deliveries": Pulled} whenever there are results and credit, and answers each request by its id with {"id", "outcomes": DeliveryOutcomes} or {"id", "problem": Problem}. {"id", "stop": {}} ends the following and is answered {"id", "stopped": {}} behind the last deliveries, so that a consumer that leaves can give everything back. Rules and rows are those of pull, acks and nacks. A socket that is cut loses nothing: a new one that says what it holds goes on.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/subscriptions/{subscription}/socket (the `OpenSubscriptionSocket` operationId).
+func (c *ClientWithResponses) OpenSubscriptionSocketWithResponse(ctx context.Context, subscription SubscriptionParam, reqEditors ...RequestEditorFn) (*OpenSubscriptionSocketResponse, error) {
+	rsp, err := c.OpenSubscriptionSocket(ctx, subscription, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOpenSubscriptionSocketResponse(rsp)
 }
 
 // SubmitTaskBatchWithBodyWithResponse Submit up to 32 tasks
@@ -24291,6 +24480,107 @@ func ParseSeekSubscriptionResponse(rsp *http.Response) (*SeekSubscriptionRespons
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers SeekSubscriptionResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOpenSubscriptionSocketResponse parses an HTTP response from a OpenSubscriptionSocketWithResponse call
+func ParseOpenSubscriptionSocketResponse(rsp *http.Response) (*OpenSubscriptionSocketResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OpenSubscriptionSocketResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case rsp.StatusCode == 101:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON426 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers OpenSubscriptionSocketResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers OpenSubscriptionSocketResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
