@@ -17,7 +17,7 @@ import (
 func concrete(path string) string {
 	return strings.NewReplacer(":task_id", "task_"+strings.Repeat("0", 32), ":instance_id", "inst_"+strings.Repeat("0", 32),
 		":application_id", "app_"+strings.Repeat("0", 16), ":credential_id", "cred_"+strings.Repeat("0", 16),
-		":queue", "nowhere", ":subscription", "nowhere", ":name", "nothing", ":version", "1").Replace(path)
+		":operation_id", "bulk_"+strings.Repeat("0", 32), ":queue", "nowhere", ":subscription", "nowhere", ":name", "nothing", ":version", "1").Replace(path)
 }
 
 // Every operation × every kind of wrong key: refused by name before the request is looked at, and nothing is written
@@ -88,7 +88,11 @@ func TestAnotherNamespaceSeesNothing(t *testing.T) {
 	}
 	n.post("/v1/instances", `{"start_key":"s","definition":"chain","input":{}}`).is(201).into(&started)
 	n.do(call{method: "PUT", path: "/v1/subscriptions/results", body: `{}`}).is(200)
-	fill := strings.NewReplacer(":task_id", receipt.TaskID, ":subscription", "results", ":instance_id", started.InstanceID, ":queue", "work", ":name", "chain", ":version", "1",
+	var bulk struct {
+		OperationID string `json:"operation_id"`
+	}
+	n.post("/v1/bulk-operations", `{"operation_key":"k","kind":"PURGE","queue":"work","reason":"r"}`).is(201).into(&bulk)
+	fill := strings.NewReplacer(":operation_id", bulk.OperationID, ":task_id", receipt.TaskID, ":subscription", "results", ":instance_id", started.InstanceID, ":queue", "work", ":name", "chain", ":version", "1",
 		":application_id", auth.ApplicationText(n.admin.Application), ":credential_id", auth.CredentialText(n.admin.ID))
 	for _, o := range api.Surface(t) {
 		if !strings.Contains(o.Path, ":") || o.ID == "putQueue" || o.ID == "putSubscription" || o.ID == "putSchedule" {
@@ -122,7 +126,7 @@ func TestAnotherNamespaceSeesNothing(t *testing.T) {
 
 // valid are bodies that would be accepted.
 var valid = map[string]string{
-	"pauseQueue": `{"reason":"r"}`, "resumeQueue": `{"reason":"r"}`, "drainQueue": `{"reason":"r"}`,
+	"abortBulkOperation": `{"reason":"r"}`, "pauseQueue": `{"reason":"r"}`, "resumeQueue": `{"reason":"r"}`, "drainQueue": `{"reason":"r"}`,
 	"reviewTask": `{"decision":"FAILED","expected_version":1,"reason":"r","evidence":1,"all_executions_ended":true}`,
 	"retryTask":  `{"submit_key":"again","expected_version":1,"reason":"r"}`,
 	"cancelTask": `{"reason":"r"}`, "signalInstance": `{"step":"s","activation_no":1,"signal":"s","signal_version":"1","correlation":"c","content":1,"reason":"r"}`,

@@ -33,6 +33,8 @@ type Options struct {
 	Ready        func(context.Context) error   // what /readyz asks; default: a ping of Reader
 	QueueChanged func(namespace, queue uint64) // called after a queue's settings changed, to wake its claims; may be nil
 
+	BulkBegun func() // called after a bulk operation has begun, to start on it at once; may be nil
+
 	InFlightMax int           // requests at the same time; default 8192
 	Timeout     time.Duration // of one operation, long polls on top; default 30 s
 	BodyTime    time.Duration // how long a body may trickle in; default 10 s

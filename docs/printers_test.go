@@ -211,6 +211,7 @@ func metrics(t *testing.T) string {
 var meanings = map[string]string{
 	"quota_drift":      "a counter of an application's quota differs from its rows",
 	"queue_drift":      "a counter of a queue differs from its rows",
+	"bulk_drift":       "a bulk operation counts other than the tasks it wrote down",
 	"queue_misfit":     "the rate or the reasons of a queue do not fit its switches",
 	"waiter_drift":     "a resource key counts other waiters than it has",
 	"orphan_resource":  "a resource key held by a task without a permit for it",

@@ -82,6 +82,13 @@ const (
 	CorrelationBytesMax    = 512 // seed
 
 	ListLimitMax = 200
+	// BulkPageMax bounds the tasks of one page of a bulk operation, BulkRetryPageMax those it repeats: the application's
+	// other work comes between two pages. BulkScanMax bounds the rows read to find them.
+	BulkPageMax      = 128
+	BulkRetryPageMax = 32
+	BulkScanMax      = 500
+	// BulkSampleMax is how many tasks a dry run names.
+	BulkSampleMax = 100
 	// TasksAheadMax bounds the count of tasks in front of one: who has so many before it need not know the exact number.
 	TasksAheadMax = 1000
 )

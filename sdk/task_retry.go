@@ -57,9 +57,9 @@ func (c *Client) Retry(ctx context.Context, taskID string, r Retry) (*RetryRecei
 
 // TaskBlocker is one thing that keeps a task from running. READY is none: only a worker is missing.
 type TaskBlocker struct {
-	Kind        string     `json:"kind"`         // REVIEW, DEADLINE, AVAILABLE_AT, GATE, RESOURCE_KEY, QUEUE_PAUSED, QUEUE_LIMIT, APPLICATION_LIMIT, TASKS_AHEAD or READY
-	At          *time.Time `json:"at"`           // AVAILABLE_AT and DEADLINE
-	Limit       int64      `json:"limit"`        // the limit that is met; TASKS_AHEAD: how far is counted
+	Kind        string     `json:"kind"`         // REVIEW, DEADLINE, AVAILABLE_AT, GATE, RESOURCE_KEY, QUEUE_PAUSED, QUEUE_LIMIT, QUEUE_RATE, APPLICATION_LIMIT, TASKS_AHEAD or READY
+	At          *time.Time `json:"at"`           // AVAILABLE_AT and DEADLINE; QUEUE_RATE: when the next token is there
+	Limit       int64      `json:"limit"`        // the limit that is met; QUEUE_RATE: starts per period; TASKS_AHEAD: how far is counted
 	Current     int64      `json:"current"`      // what runs now; TASKS_AHEAD: how many come first
 	Holder      string     `json:"holder"`       // RESOURCE_KEY: the task that holds it; empty when it is another application's
 	HolderState TaskState  `json:"holder_state"` // RESOURCE_KEY

@@ -61,23 +61,24 @@ type Debounce struct {
 // Attributes are what a task can be found by: names of a-z, 0-9 and _, values of at most 255 bytes.
 type Attributes map[string]string
 
-type attributeWire struct {
+// Attribute is a name and its value, exact bytes.
+type Attribute struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
 // MarshalJSON writes the list of the API, by name.
 func (a Attributes) MarshalJSON() ([]byte, error) {
-	list := make([]attributeWire, 0, len(a))
+	list := make([]Attribute, 0, len(a))
 	for _, name := range slices.Sorted(maps.Keys(a)) {
-		list = append(list, attributeWire{name, a[name]})
+		list = append(list, Attribute{name, a[name]})
 	}
 	return JSON(list)
 }
 
 // UnmarshalJSON reads the list of the API.
 func (a *Attributes) UnmarshalJSON(text []byte) error {
-	var list []attributeWire
+	var list []Attribute
 	if err := json.Unmarshal(text, &list); err != nil {
 		return err
 	}

@@ -129,6 +129,24 @@ var operations = []operation{
 				return w.scalar("SELECT COUNT(*) FROM audit WHERE subject = ?", []byte(s.TaskID.Text("task")))
 			}
 	}},
+	{"bulk cancel", func(w *world) (func() error, func() int) {
+		s := w.submission()
+		w.submit(s)
+		op := w.begin(pulse.BulkPurge, s.Key)
+		return func() error { return w.finish(op) }, func() int {
+			return w.scalar("SELECT COUNT(*) FROM bulk_item i JOIN task t USING (namespace_id, task_id) JOIN audit a ON a.subject = ? WHERE i.task_id = ? AND i.result = 1 AND t.state = 4", []byte(s.TaskID.Text("task")), s.TaskID[:])
+		}
+	}},
+	{"bulk retry", func(w *world) (func() error, func() int) {
+		s := w.submission()
+		w.submit(s)
+		_, err := w.Cancel(context.Background(), w.ns, pulse.Cancel{Credential: s.Credential, Application: s.Application, Queue: s.Queue, Task: s.TaskID})
+		must(w, err)
+		op := w.begin(pulse.BulkRetry, s.Key)
+		return func() error { return w.finish(op) }, func() int {
+			return w.scalar("SELECT COUNT(*) FROM task t JOIN task_retry r ON r.namespace_id = t.namespace_id AND r.successor_id = t.task_id JOIN bulk_item i ON i.task_id = r.task_id AND i.successor_id = r.successor_id WHERE t.owner_id = ?", s.TaskID[:])
+		}
+	}},
 	{"lost lease", func(w *world) (func() error, func() int) {
 		s := w.submission()
 		w.submit(s)

@@ -46,6 +46,9 @@ func (it *item) left() bool { return it.fate.Load() == leftAlone }
 // weight is how many rows the item asks for; a claim weighs what it may start.
 func (it *item) weight() int {
 	n := len(it.batch.Submissions) + len(it.batch.Reports) + len(it.batch.Renewals) + len(it.batch.Cancels) + len(it.batch.Dues) + len(it.batch.Reviews) + len(it.batch.Retries)
+	for i := range it.batch.Pages {
+		n += it.batch.Pages[i].Items() + 1
+	}
 	for i := range it.batch.Claims {
 		n += it.batch.Claims[i].Tasks
 	}
@@ -80,6 +83,9 @@ func (it *item) payload() int {
 	}
 	for i := range it.batch.Reviews {
 		n += len(it.batch.Reviews[i].Output) + len(it.batch.Reviews[i].Evidence)
+	}
+	for i := range it.batch.Pages {
+		n += it.batch.Pages[i].Bytes
 	}
 	return n + len(it.batch.Retries)*engine.PayloadBytesMax // their inputs are known only under the locks
 }
@@ -163,6 +169,7 @@ func (g *group) merge() {
 		g.batch.Cancels = append(g.batch.Cancels, it.batch.Cancels...)
 		g.batch.Reviews = append(g.batch.Reviews, it.batch.Reviews...)
 		g.batch.Retries = append(g.batch.Retries, it.batch.Retries...)
+		g.batch.Pages = append(g.batch.Pages, it.batch.Pages...)
 		g.batch.Claims = append(g.batch.Claims, it.batch.Claims...)
 		g.batch.Dues = append(g.batch.Dues, it.batch.Dues...)
 	}
@@ -178,6 +185,7 @@ func (g *group) split(out pulse.Outcomes) {
 		it.out.Cancels, out.Cancels = cut(out.Cancels, len(b.Cancels))
 		it.out.Reviews, out.Reviews = cut(out.Reviews, len(b.Reviews))
 		it.out.Retries, out.Retries = cut(out.Retries, len(b.Retries))
+		it.out.Pages, out.Pages = cut(out.Pages, len(b.Pages))
 		it.out.Claims, out.Claims = cut(out.Claims, len(b.Claims))
 	}
 }

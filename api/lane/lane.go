@@ -277,6 +277,9 @@ func (l *Lane) markTouched(g *group) {
 		for i := range it.batch.Retries {
 			l.mark(it.batch.Retries[i].Queue)
 		}
+		for i := range it.batch.Pages {
+			l.mark(it.batch.Pages[i].Queue)
+		}
 		for i := range it.batch.Dues {
 			l.mark(it.batch.Dues[i].Queue)
 		}

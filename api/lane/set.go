@@ -178,6 +178,16 @@ func (s *Set) Retry(ctx context.Context, namespace uint64, r pulse.ManualRetry) 
 	return it.out.Retries[0], nil
 }
 
+// Bulk does one page of a bulk operation, or nothing of it when another node has gone on.
+func (s *Set) Bulk(ctx context.Context, namespace uint64, page pulse.BulkPage) (pulse.BulkOutcome, error) {
+	it := newItem()
+	it.batch.Pages = []pulse.BulkPage{page}
+	if err := s.do(ctx, namespace, it); err != nil {
+		return pulse.BulkOutcome{}, err
+	}
+	return it.out.Pages[0], nil
+}
+
 // Due has what a scan found judged and settled.
 func (s *Set) Due(ctx context.Context, namespace uint64, dues []pulse.Due) error {
 	for len(dues) > 0 {

@@ -82,6 +82,7 @@ var advice = map[string]Advice{
 	"route_not_found":            {"No operation has this path.", "See the [operations](README.md)."},
 	"task_not_found":             {"No such task in the caller's application. Another namespace's task answers the same.", "Check the id and the key."},
 	"review_not_found":           {"Nobody has decided about the task.", "Read the task; only NEEDS_REVIEW has something to decide."},
+	"bulk_operation_not_found":   {"No such bulk operation in the caller's application.", "List those of a queue with `GET /v1/bulk-operations?queue=…`."},
 	"queue_not_found":            {"No such queue in the caller's application.", "Create it with `PUT /v1/queues/{queue}`."},
 	"queue_unknown":              {"The submission names a queue that does not exist.", "Create the queue, then repeat with the same key."},
 	"workflow_not_found":         {"No such workflow in the caller's application.", "Publish it, or correct the name."},

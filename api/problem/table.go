@@ -54,6 +54,7 @@ var table = map[string]row{
 	"route_not_found":            {404, "There is no such route", 0},
 	"task_not_found":             {404, "There is no such task", 0},
 	"review_not_found":           {404, "Nobody has reviewed the task", 0},
+	"bulk_operation_not_found":   {404, "There is no such bulk operation", 0},
 	"queue_not_found":            {404, "There is no such queue", 0},
 	"schedule_never_due":         {422, "The schedule would never be due", 0},
 	"queue_unknown":              {422, "The queue does not exist", 0},

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
@@ -19,6 +20,7 @@ type Lanes interface {
 	Due(ctx context.Context, namespace uint64, dues []pulse.Due) error
 	Advance(namespace uint64, instances []engine.ID)
 	Wake(namespace, queue uint64)
+	Bulk(ctx context.Context, namespace uint64, page pulse.BulkPage) (pulse.BulkOutcome, error)
 }
 
 // Runner scans for due work.
@@ -34,6 +36,8 @@ type Runner struct {
 	offset time.Duration // database time minus node time
 	ticks  uint64
 
+	bulkRing chan struct{} // capacity 1
+
 	expired map[uint64]time.Time // by namespace: up to where no waiting task is past its deadline
 }
 
@@ -48,7 +52,7 @@ const candidatesMax = 100
 
 // New makes a runner. Run starts it.
 func New(reader *sql.DB, writer *tx.DB, lanes Lanes, log *slog.Logger) *Runner {
-	return &Runner{q: db.New(reader), reader: reader, writer: writer, lanes: lanes, log: log, tick: Tick, alarm: newAlarm(0), clocks: newAlarm(clockSlack), expired: map[uint64]time.Time{}}
+	return &Runner{q: db.New(reader), reader: reader, writer: writer, lanes: lanes, log: log, tick: Tick, alarm: newAlarm(0), clocks: newAlarm(clockSlack), expired: map[uint64]time.Time{}, bulkRing: make(chan struct{}, 1)}
 }
 
 // Note tells the runner that something of a namespace becomes due at a time of the database.
@@ -67,6 +71,9 @@ const seenSlack = 15 * time.Millisecond
 
 // Run scans until the context ends.
 func (r *Runner) Run(ctx context.Context) {
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() { r.bulks(ctx) })
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {

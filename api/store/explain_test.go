@@ -53,7 +53,9 @@ func fill(t *testing.T, d *dbtest.DB) {
 		`INSERT INTO key_wait SELECT namespace_id, resource_key, due_at, task_id, application_id, queue_id FROM open_task WHERE state = 4`,
 		`INSERT INTO resource_lock SELECT 1, resource_key, UNHEX(LPAD('1', 32, '0')), COUNT(*) FROM key_wait GROUP BY resource_key`,
 		`INSERT INTO task_attribute SELECT namespace_id, queue_id, 'region', CONCAT('r', CRC32(task_id) % 7), created_at, task_id FROM task`,
-		"ANALYZE TABLE task_attribute, open_task, task, key_wait, resource_lock",
+		`INSERT INTO bulk_operation (namespace_id, operation_id, application_id, queue_id, credential_id, operation_key, digest, kind, dry_run, state, want_state, created_from, created_before, cursor_at, cursor_id, scanned, did, skipped, refused, created_at, reason)
+		 SELECT 1, UNHEX(LPAD(HEX(i), 32, '0')), 1, 3, 1, CONCAT('k', i), REPEAT('d', 32), 1, 0, 1 + (i > 20), 0, NOW(6), NOW(6), NOW(6), REPEAT('0', 16), 0, 0, 0, 0, NOW(6), 'r' FROM n WHERE i <= 5000`,
+		"ANALYZE TABLE bulk_operation, task_attribute, open_task, task, key_wait, resource_lock",
 	})
 }
 
@@ -106,7 +108,7 @@ func TestPlans(t *testing.T) {
 	table := &strings.Builder{}
 	columns := tabwriter.NewWriter(table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(columns, "\nquery\taccess\tindex\treturned\tread\tms")
-	for _, p := range plans() {
+	for _, p := range append(plans(), operatorPlans()...) {
 		recorded := p.record(ctx)
 		access, index, extra := explain(t, conn, recorded)
 		before := handlerReads(t, conn)

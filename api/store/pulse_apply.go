@@ -16,7 +16,7 @@ func ApplyPulse(ctx context.Context, place tx.AfterTasks, s *pulse.Snapshot, c *
 	a := &pulseApply{ctx: ctx, t: place.Tx, s: s, c: c, ns: place.Namespace()}
 	for _, write := range []func() error{
 		a.receipts, a.claimRecords, a.newTasks, a.newOpen, a.slots, a.attributes, a.progress, a.starts, a.renewals, a.parks, a.rewrites, a.closes, a.ends,
-		a.attempts, a.events, a.late, a.reviews, a.retries, a.resources, a.waits, a.counters, a.rates, a.inbox, a.audits,
+		a.attempts, a.events, a.late, a.reviews, a.retries, a.resources, a.waits, a.counters, a.rates, a.bulks, a.inbox, a.audits,
 	} {
 		if err := write(); err != nil {
 			return err

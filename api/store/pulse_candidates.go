@@ -47,6 +47,9 @@ func (l *pulseLoad) who() who {
 	for i := range b.Retries {
 		add(b.Retries[i].Credential, b.Retries[i].Application, b.Retries[i].Queue)
 	}
+	for i := range b.Pages {
+		add(b.Pages[i].Credential, b.Pages[i].Application, b.Pages[i].Queue)
+	}
 	for i := range b.Dues {
 		add(0, b.Dues[i].Application, b.Dues[i].Queue)
 	}
@@ -123,8 +126,7 @@ func (l *pulseLoad) receipts(ctx context.Context, t *tx.Tx) error {
 		r := &l.batch.Reviews[i]
 		keys[pulse.ReceiptKey{Application: r.Application, Kind: pulse.ReceiptReview, Key: r.Key}] = true
 	}
-	for i := range l.batch.Retries { // rare, so the receipt is always looked for
-		r := &l.batch.Retries[i]
+	for r := range l.batch.EachRetry() { // rare, so the receipt is always looked for
 		keys[pulse.ReceiptKey{Application: r.Application, Kind: pulse.ReceiptSubmit, Key: r.Key}] = true
 	}
 	if err := LoadReceipts(ctx, t, keys, l.s.Receipts); err != nil {

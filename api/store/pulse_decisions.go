@@ -13,10 +13,17 @@ import (
 // decisions reads what reviews and manual retries are judged by: who decided before, what is repeated, and by whom it
 // was repeated already. All of it changes only under the quota row, which is held, so plain reads are exact.
 func (l *pulseLoad) decisions(ctx context.Context, t tx.AfterSteps) error {
-	if err := l.reviewed(ctx, t.Tx); err != nil || len(l.batch.Retries) == 0 {
+	if err := l.reviewed(ctx, t.Tx); err != nil {
 		return err
 	}
-	tasks := Bytes(mapped(l.batch.Retries, func(r *pulse.ManualRetry) engine.ID { return r.Task }))
+	var repeated []engine.ID
+	for r := range l.batch.EachRetry() {
+		repeated = append(repeated, r.Task)
+	}
+	if len(repeated) == 0 {
+		return nil
+	}
+	tasks := Bytes(repeated)
 	rows, err := t.LockTaskOriginals(ctx, tasks)
 	if err != nil {
 		return err

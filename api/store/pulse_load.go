@@ -67,7 +67,11 @@ func (l *pulseLoad) descend(ctx context.Context, b tx.Begun) (tx.AfterTasks, err
 	if err := l.receipts(ctx, b.Tx); err != nil {
 		return tx.AfterTasks{}, err
 	}
-	queues, place, err := quota.LockQueues(ctx, who.queues)
+	ahead, err := l.bulks(ctx, quota)
+	if err != nil {
+		return tx.AfterTasks{}, err
+	}
+	queues, place, err := ahead.LockQueues(ctx, who.queues)
 	if err != nil {
 		return tx.AfterTasks{}, err
 	}
@@ -154,8 +158,8 @@ func (l *pulseLoad) ended(ctx context.Context, t tx.AfterSteps) error {
 	for i := range l.batch.Reviews {
 		rules = append(rules, l.batch.Reviews[i].Task)
 	}
-	for i := range l.batch.Retries {
-		attempts = append(attempts, l.batch.Retries[i].Task)
+	for r := range l.batch.EachRetry() {
+		attempts = append(attempts, r.Task)
 	}
 	for i := range l.batch.Dues {
 		if l.batch.Dues[i].Kind == pulse.DueLost {

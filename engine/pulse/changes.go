@@ -25,6 +25,8 @@ type Changes struct {
 	Late           []LateWrite
 	Reviews        []ReviewWrite
 	Retries        []RetryWrite
+	Bulks          []Bulk // rows to write back
+	BulkItems      []BulkItemWrite
 	NewResources   []Resource
 	Resources      []Resource
 	FreedResources []string
@@ -46,7 +48,7 @@ type Changes struct {
 // Empty reports whether nothing is to be written.
 func (c *Changes) Empty() bool {
 	return len(c.Receipts)+len(c.NewTasks)+len(c.Starts)+len(c.Renewals)+len(c.Parks)+len(c.Rewrites)+len(c.Closes)+
-		len(c.Ends)+len(c.Late)+len(c.Resources)+len(c.GoneKeyWaits)+len(c.Audits)+len(c.Progress)+len(c.ClaimRecords) == 0
+		len(c.Ends)+len(c.Late)+len(c.Resources)+len(c.GoneKeyWaits)+len(c.Audits)+len(c.Progress)+len(c.ClaimRecords)+len(c.Bulks) == 0
 }
 
 // ReceiptWrite is a new receipt.

@@ -71,6 +71,9 @@ func (b *Batch) TaskIDs() []engine.ID {
 	for i := range b.Reviews {
 		ids = append(ids, b.Reviews[i].Task)
 	}
+	for i := range b.Pages {
+		ids = append(ids, b.Pages[i].Tasks...)
+	}
 	for i := range b.Dues {
 		if b.Dues[i].Kind != DueKey {
 			ids = append(ids, b.Dues[i].Task)

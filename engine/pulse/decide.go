@@ -62,6 +62,7 @@ func Decide(s *Snapshot, b *Batch) (Outcomes, Changes) {
 		Submissions: make([]SubmitOutcome, len(b.Submissions)), Reports: make([]ReportOutcome, len(b.Reports)),
 		Renewals: make([]RenewalOutcome, len(b.Renewals)), Cancels: make([]CancelOutcome, len(b.Cancels)),
 		Claims: make([]ClaimOutcome, len(b.Claims)), Reviews: make([]ReviewOutcome, len(b.Reviews)), Retries: make([]SubmitOutcome, len(b.Retries)),
+		Pages: make([]BulkOutcome, len(b.Pages)),
 	}
 	p.reports()
 	p.renewals()
@@ -70,6 +71,7 @@ func Decide(s *Snapshot, b *Batch) (Outcomes, Changes) {
 	p.dues()
 	p.submissions()
 	p.retries()
+	p.pages()
 	p.wake()
 	p.claims()
 	p.wake() // a claim meets tasks whose deadline has passed: the key they were woken for goes to the next

@@ -18,8 +18,8 @@ func (r *rows) loadDecisions(s *pulse.Snapshot, b *pulse.Batch) {
 			s.Reviewed[w.Task] = w.Reviewed
 		}
 	}
-	for i := range b.Retries {
-		id := b.Retries[i].Task
+	for retry := range b.EachRetry() {
+		id := retry.Task
 		full, ok := r.full[id]
 		if !ok {
 			continue

@@ -15,6 +15,7 @@ type Batch struct {
 	Cancels     []Cancel
 	Reviews     []ReviewRequest
 	Retries     []ManualRetry
+	Pages       []BulkPage
 	Claims      []Claim
 	Dues        []Due
 }
@@ -161,5 +162,6 @@ type Outcomes struct {
 	Cancels     []CancelOutcome
 	Reviews     []ReviewOutcome
 	Retries     []SubmitOutcome
+	Pages       []BulkOutcome
 	Claims      []ClaimOutcome
 }

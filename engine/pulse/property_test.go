@@ -20,6 +20,10 @@ func TestAnyBatchingEndsInTheSameRows(t *testing.T) {
 		d := &drawn{t: t}
 		together, apart := newRows(), newRows()
 		limit(together, t)
+		for i, kind := range []pulse.BulkKind{pulse.BulkCancel, pulse.BulkRetry, pulse.BulkPurge} {
+			op := pulse.Bulk{ID: number(uint64(500 + i)), Application: app, Queue: queueA, Credential: key, Kind: kind, State: pulse.BulkRunning, DryRun: d.pick("dry", 3) == 1, Reason: "many"}
+			together.bulks[op.ID], apart.bulks[op.ID] = op, op
+		}
 		maps.Copy(apart.queues, together.queues)
 		maps.Copy(apart.quotas, together.quotas)
 		now := start
@@ -85,6 +89,7 @@ func (d *drawn) batch(r *rows, now time.Time, secret engine.ID) pulse.Batch {
 	for range d.pick("retries", 3) {
 		b.Retries = append(b.Retries, d.retry(r))
 	}
+	b.Pages = d.pages(r)
 	for range d.pick("claims", 3) {
 		b.Claims = append(b.Claims, d.claim())
 	}
@@ -115,6 +120,9 @@ func apartOf(b pulse.Batch) []pulse.Batch {
 	for _, x := range b.Retries {
 		all = append(all, pulse.Batch{Secret: b.Secret, Retries: []pulse.ManualRetry{x}})
 	}
+	for _, x := range b.Pages {
+		all = append(all, pulse.Batch{Secret: b.Secret, Pages: []pulse.BulkPage{x}})
+	}
 	for _, x := range b.Claims {
 		all = append(all, pulse.Batch{Secret: b.Secret, Claims: []pulse.Claim{x}})
 	}
@@ -124,7 +132,7 @@ func apartOf(b pulse.Batch) []pulse.Batch {
 func joined(a, b pulse.Outcomes) pulse.Outcomes {
 	return pulse.Outcomes{
 		Submissions: append(a.Submissions, b.Submissions...), Reports: append(a.Reports, b.Reports...), Renewals: append(a.Renewals, b.Renewals...),
-		Cancels: append(a.Cancels, b.Cancels...), Claims: append(a.Claims, b.Claims...), Reviews: append(a.Reviews, b.Reviews...), Retries: append(a.Retries, b.Retries...),
+		Cancels: append(a.Cancels, b.Cancels...), Claims: append(a.Claims, b.Claims...), Reviews: append(a.Reviews, b.Reviews...), Retries: append(a.Retries, b.Retries...), Pages: append(a.Pages, b.Pages...),
 	}
 }
 

@@ -75,6 +75,16 @@ func (r *rows) apply(now time.Time, c *pulse.Changes) error {
 		}
 	}
 	r.applyDecisions(c, must)
+	for _, op := range c.Bulks {
+		must(r.bulks[op.ID].State == pulse.BulkRunning, "an operation that has ended goes on")
+		r.bulks[op.ID] = op
+	}
+	for _, w := range c.BulkItems {
+		k := fmt.Sprint(w.Operation, w.Task)
+		_, twice := r.bulkItems[k]
+		must(!twice, "an operation judged a task twice")
+		r.bulkItems[k] = w
+	}
 	r.applyKeys(c, must)
 	for _, q := range c.Quotas {
 		r.quotas[q.Application] = q

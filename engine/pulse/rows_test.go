@@ -35,6 +35,8 @@ type rows struct {
 	audits    []pulse.AuditWrite
 	reviews   map[engine.ID]pulse.ReviewWrite
 	retries   map[engine.ID]pulse.RetryWrite
+	bulks     map[engine.ID]pulse.Bulk
+	bulkItems map[string]pulse.BulkItemWrite
 	poolMore  int // how many candidates a pool offers beyond what claims ask for; the store offers four
 	waitsMax  int
 }
@@ -61,7 +63,7 @@ const (
 	hour, minute      = time.Hour, time.Minute
 	deadlineMS        = int64(3_600_000)
 	attemptTimeoutMS  = int64(600_000)
-	allScopes         = "tasks:submit tasks:cancel worker:claim tasks:review tasks:retry"
+	allScopes         = "tasks:submit tasks:cancel worker:claim tasks:review tasks:retry queues:manage"
 	limitlessRows     = int64(1 << 40)
 	defaultMaxWaiters = engine.KeyWaitersPerPlan
 )
@@ -75,7 +77,7 @@ func newRows() *rows {
 		receipts: map[pulse.ReceiptKey]pulse.Receipt{}, open: map[engine.ID]pulse.Task{}, full: map[engine.ID]fullRow{},
 		attempts: map[pulse.AttemptKey]pulse.AttemptWrite{}, events: map[engine.ID][]pulse.EventWrite{},
 		resources: map[string]pulse.Resource{}, waits: map[string]map[engine.ID]pulse.KeyWait{}, gates: map[engine.ID]bool{},
-		late: map[string]pulse.LateWrite{}, reviews: map[engine.ID]pulse.ReviewWrite{}, retries: map[engine.ID]pulse.RetryWrite{}, poolMore: 1 << 20, waitsMax: defaultMaxWaiters,
+		late: map[string]pulse.LateWrite{}, reviews: map[engine.ID]pulse.ReviewWrite{}, retries: map[engine.ID]pulse.RetryWrite{}, bulks: map[engine.ID]pulse.Bulk{}, bulkItems: map[string]pulse.BulkItemWrite{}, poolMore: 1 << 20, waitsMax: defaultMaxWaiters,
 	}
 	for application, credential := range map[uint64]uint64{app: key, otherApp: otherKey} {
 		r.callers[credential] = engine.Caller{Credential: credential, Application: application, Scopes: allScopes, ApplicationActive: true, NamespaceActive: true}
@@ -107,6 +109,7 @@ func (r *rows) load(b *pulse.Batch, now time.Time) *pulse.Snapshot {
 		}
 	}
 	r.loadDecisions(s, b)
+	s.Bulks = maps.Clone(r.bulks)
 	for resource := range r.resources {
 		s.Waits[resource] = r.firstWaits(resource)
 		for _, w := range s.Waits[resource] {

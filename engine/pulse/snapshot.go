@@ -119,6 +119,7 @@ type Snapshot struct {
 	Reviewed     map[engine.ID]Reviewed
 	Originals    map[engine.ID]Original  // what retries repeat
 	Retried      map[engine.ID]engine.ID // their direct successors
+	Bulks        map[engine.ID]Bulk
 	Resources    map[string]Resource
 	Waits        map[string][]KeyWait
 	Gates        map[engine.ID]bool // true: open

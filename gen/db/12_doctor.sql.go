@@ -27,6 +27,62 @@ func (q *Queries) CountStream(ctx context.Context, namespaceID uint64) (CountStr
 	return i, err
 }
 
+const listBulkDrift = `-- name: ListBulkDrift :many
+SELECT b.operation_id, b.did, b.skipped, b.refused, CAST(COALESCE(SUM(i.result = 1), 0) AS SIGNED) AS rows_did,
+       CAST(COALESCE(SUM(i.result = 2), 0) AS SIGNED) AS rows_skipped, CAST(COALESCE(SUM(i.result = 3), 0) AS SIGNED) AS rows_refused
+FROM bulk_operation b LEFT JOIN bulk_item i ON i.namespace_id = b.namespace_id AND i.operation_id = b.operation_id
+WHERE b.namespace_id = ? AND b.dry_run = 0 GROUP BY b.operation_id, b.did, b.skipped, b.refused
+HAVING b.did <> rows_did OR b.skipped <> rows_skipped OR b.refused <> rows_refused ORDER BY b.operation_id LIMIT ?
+`
+
+type ListBulkDriftParams struct {
+	NamespaceID uint64
+	Limit       int32
+}
+
+type ListBulkDriftRow struct {
+	OperationID []byte
+	Did         int64
+	Skipped     int64
+	Refused     int64
+	RowsDid     int64
+	RowsSkipped int64
+	RowsRefused int64
+}
+
+// Bulk operations whose counters differ from the tasks they wrote down.
+// lock: none.
+func (q *Queries) ListBulkDrift(ctx context.Context, arg ListBulkDriftParams) ([]ListBulkDriftRow, error) {
+	rows, err := q.db.QueryContext(ctx, listBulkDrift, arg.NamespaceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListBulkDriftRow
+	for rows.Next() {
+		var i ListBulkDriftRow
+		if err := rows.Scan(
+			&i.OperationID,
+			&i.Did,
+			&i.Skipped,
+			&i.Refused,
+			&i.RowsDid,
+			&i.RowsSkipped,
+			&i.RowsRefused,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listDeafWaits = `-- name: ListDeafWaits :many
 SELECT s.instance_id, s.name FROM step s
 LEFT JOIN step_wait w ON w.namespace_id = s.namespace_id AND w.instance_id = s.instance_id AND w.activation_id = s.activation_id

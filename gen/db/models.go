@@ -105,6 +105,84 @@ type Audit struct {
 	Detail []byte
 }
 
+// 批量操作的逐任务结果，与任务的变化同事务写入，只增不改；清点只留少量样本
+type BulkItem struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 所属批量操作编号
+	OperationID []byte
+	// 任务编号；主键保证每个任务至多处理一次
+	TaskID []byte
+	// 1已处理（清点时为将会处理），2无需处理，3被拒绝
+	Result uint8
+	// 结果码：做了什么、为何无需处理或拒绝原因
+	Code []byte
+	// 重试产生的新任务编号；空值表示没有
+	SuccessorID []byte
+}
+
+// 批量操作：过滤条件、持久游标与计数；每页与其任务同事务，任何节点可继续
+type BulkOperation struct {
+	// 所属命名空间编号
+	NamespaceID uint64
+	// 批量操作编号，UUIDv7
+	OperationID []byte
+	// 所属应用编号，用于确定应锁的额度行
+	ApplicationID uint64
+	// 对象队列编号
+	QueueID uint64
+	// 发起所用凭据编号，每页重新校验其权限
+	CredentialID uint64
+	// 调用方给出的操作键，应用内唯一，重复请求据此得到原回执
+	OperationKey []byte
+	// 请求内容的结构摘要，同键不同内容被拒绝
+	Digest []byte
+	// 1取消，2重试，3清空等待
+	Kind uint8
+	// 1表示只清点不改变任何任务；0为执行
+	DryRun uint8
+	// 1进行中，2完成，3中止
+	State uint8
+	// 只选该公开状态的任务，取值同任务行，6为执行中；0表示该种操作适用的全部状态
+	WantState uint8
+	// 只选此刻及以后受理的任务UTC微秒
+	CreatedFrom time.Time
+	// 只选此刻以前受理的任务UTC微秒，不晚于本操作的受理时刻，故集合固定
+	CreatedBefore time.Time
+	// 已看过的最后任务的受理时刻UTC微秒；从此继续，过期的页据此被拒绝
+	CursorAt time.Time
+	// 已看过的最后任务编号
+	CursorID []byte
+	// 已看过的任务数，个
+	Scanned int64
+	// 已处理的任务数，个；清点时为将会处理的任务数
+	Did int64
+	// 无需处理的任务数，个
+	Skipped int64
+	// 被规则或限额拒绝的任务数，个
+	Refused int64
+	// 受理时刻，数据库时钟UTC微秒
+	CreatedAt time.Time
+	// 完成或中止的时刻，数据库时钟UTC微秒；空值表示进行中
+	EndedAt *time.Time
+	// 非人为中止的原因码；空值表示没有
+	StopCode []byte
+	// 只选该业务键，精确字节；空值表示不限
+	BusinessKey []byte
+	// 只选该处理器；空值表示不限
+	Handler []byte
+	// 只选该处理器版本；空值表示不限
+	HandlerVersion []byte
+	// 只选该失败原因码；空值表示不限
+	FailureCode []byte
+	// 只选带该检索属性的任务；空值表示不限
+	AttributeName []byte
+	// 检索属性的值，精确字节；空值表示不限
+	AttributeValue []byte
+	// 操作者给出的原因，必填，随每个任务进入审计
+	Reason []byte
+}
+
 // 带键领取的记录：答复丢失后凭键取回已开始的尝试，由额度行锁保护
 type ClaimRecord struct {
 	// 所属命名空间编号

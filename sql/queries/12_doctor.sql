@@ -119,3 +119,12 @@ LEFT JOIN queue_rate r ON r.namespace_id = q.namespace_id AND r.queue_id = q.que
 WHERE q.namespace_id = ? AND ((q.rate_limited = 1) <> (r.queue_id IS NOT NULL) OR EXISTS (SELECT 1 FROM queue_hold h
   WHERE h.namespace_id = q.namespace_id AND h.queue_id = q.queue_id AND ((h.kind = 1 AND q.paused = 0) OR (h.kind = 2 AND q.draining = 0))))
 ORDER BY q.queue_id LIMIT ?;
+
+-- Bulk operations whose counters differ from the tasks they wrote down.
+-- lock: none.
+-- name: ListBulkDrift :many
+SELECT b.operation_id, b.did, b.skipped, b.refused, CAST(COALESCE(SUM(i.result = 1), 0) AS SIGNED) AS rows_did,
+       CAST(COALESCE(SUM(i.result = 2), 0) AS SIGNED) AS rows_skipped, CAST(COALESCE(SUM(i.result = 3), 0) AS SIGNED) AS rows_refused
+FROM bulk_operation b LEFT JOIN bulk_item i ON i.namespace_id = b.namespace_id AND i.operation_id = b.operation_id
+WHERE b.namespace_id = ? AND b.dry_run = 0 GROUP BY b.operation_id, b.did, b.skipped, b.refused
+HAVING b.did <> rows_did OR b.skipped <> rows_skipped OR b.refused <> rows_refused ORDER BY b.operation_id LIMIT ?;

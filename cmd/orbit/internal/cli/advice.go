@@ -18,6 +18,7 @@ var advice = map[string]string{
 	"method_not_allowed":           "orbit version --server shows whether the node is older than this command",
 	"task_not_found":               "the id may belong to another application: orbit whoami",
 	"instance_not_found":           "the id may belong to another application: orbit whoami",
+	"bulk_operation_not_found":     "orbit queue bulk list QUEUE shows the bulk operations of a queue",
 	"queue_not_found":              "orbit queue list shows the queues; orbit queue put makes one",
 	"queue_unknown":                "orbit queue list shows the queues; orbit queue put makes one",
 	"workflow_not_found":           "orbit workflow list shows what is published",

@@ -175,6 +175,6 @@ func (n *Node) shell() api.Options {
 	return api.Options{
 		Reader: n.reader, Writer: n.writer, Verifier: verifier, Service: auth.NewService(n.writer, n.reader, verifier),
 		Queues: api.NewQueues(n.reader), Pulse: api.Lanes{Set: n.lanes},
-		Weave: api.Workflows{Set: n.lanes, Writer: n.writer, Reader: n.reader}, Metrics: n.metrics, Log: n.opt.Log, Build: n.opt.Build, QueueChanged: n.lanes.Wake,
+		Weave: api.Workflows{Set: n.lanes, Writer: n.writer, Reader: n.reader}, Metrics: n.metrics, Log: n.opt.Log, Build: n.opt.Build, QueueChanged: n.lanes.Wake, BulkBegun: n.runner.NoteBulk,
 	}
 }

@@ -1,0 +1,204 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	httpapi "github.com/orbitrun/orbit/gen/http"
+
+	"github.com/orbitrun/orbit/api"
+	"github.com/orbitrun/orbit/api/auth"
+	"github.com/orbitrun/orbit/api/lane"
+	"github.com/orbitrun/orbit/api/runner"
+	"github.com/orbitrun/orbit/api/tx"
+)
+
+// idle is a node whose runner, which goes on with bulk operations, is still to be started.
+func idle(t *testing.T) (n *node, start func()) {
+	t.Helper()
+	var reader *sql.DB
+	var writer *tx.DB
+	var set *lane.Set
+	ring := func() {}
+	n = newNode(t, func(o *api.Options) {
+		reader, writer, set = o.Reader, o.Writer, o.Pulse.(api.Lanes).Set
+		o.BulkBegun = func() { ring() }
+	})
+	return n, func() {
+		r := runner.New(reader, writer, set, slog.New(slog.DiscardHandler))
+		ring = r.NoteBulk
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() { defer close(done); r.Run(ctx) }()
+		t.Cleanup(func() { cancel(); <-done })
+	}
+}
+
+// scanned is a node with a runner.
+func scanned(t *testing.T) *node {
+	t.Helper()
+	n, start := idle(t)
+	start()
+	return n
+}
+
+// bulk begins an operation and waits for its end.
+func (n *node) bulk(key, members string) httpapi.BulkOperation {
+	n.Helper()
+	var receipt httpapi.BulkOperationReceipt
+	n.post("/v1/bulk-operations", `{"operation_key":"`+key+`","queue":"work","reason":"wrong template",`+members+`}`).is(201).into(&receipt)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		var op httpapi.BulkOperation
+		n.get("/v1/bulk-operations/" + receipt.OperationId).is(200).into(&op)
+		if op.State != "RUNNING" {
+			return op
+		}
+		if time.Now().After(deadline) {
+			n.Fatalf("not ended: %+v", op)
+		}
+	}
+}
+
+// Bulk operations as an operator meets them: a dry run, a purge, a retry of what was cancelled, with receipts, results
+// task by task, and the audit of each task.
+func TestBulkOperationsThroughTheSurface(t *testing.T) {
+	n := scanned(t)
+	n.queue("work")
+	for i := range 12 {
+		n.submit(fmt.Sprintf(submission, fmt.Sprint("k", i), "1"))
+	}
+	const purge = `"kind":"PURGE"`
+	if dry := n.bulk("look", purge+`,"dry_run":true`); dry.Done != 12 || dry.Matched != 12 || !dry.DryRun || dry.State != "DONE" || dry.EndedAt == nil {
+		t.Errorf("%+v", dry)
+	}
+	op := n.bulk("go", purge)
+	if op.Done != 12 || op.Skipped+op.Refused != 0 || op.Queue != "work" || op.OperationKey != "go" || op.Reason != "wrong template" || !strings.HasPrefix(op.By, "cred_") {
+		t.Errorf("%+v", op)
+	}
+	first := n.post("/v1/bulk-operations", `{"operation_key":"go","queue":"work","reason":"wrong template",`+purge+`}`).is(201)
+	again := n.post("/v1/bulk-operations", `{"operation_key":"go","queue":"work","reason":"wrong template",`+purge+`}`).is(201)
+	if !bytes.Equal(first.body, again.body) || again.header.Get("Orbit-Replayed") != "true" || !bytes.Contains(first.body, []byte(op.OperationId)) {
+		t.Errorf("%s %s", first.body, again.body)
+	}
+	if p := n.post("/v1/bulk-operations", `{"operation_key":"go","queue":"work","reason":"another",`+purge+`}`).is(409).problem(); p.Code != "idempotency_conflict" || *p.Subject != op.OperationId {
+		t.Errorf("%+v", p)
+	}
+	// results, page by page
+	var seen int
+	for cursor := ""; ; {
+		var page httpapi.BulkItemList
+		n.get("/v1/bulk-operations/" + op.OperationId + "/items?result=DONE&limit=5" + cursor).is(200).into(&page)
+		for _, item := range page.Items {
+			if item.Code != "cancelled" || item.Result != "DONE" {
+				t.Errorf("%+v", item)
+			}
+			seen++
+		}
+		if page.NextCursor == "" {
+			break
+		}
+		cursor = "&cursor=" + page.NextCursor
+		if p := n.get("/v1/bulk-operations/" + op.OperationId + "/items?limit=5" + cursor).is(400).problem(); p.Code != "cursor_invalid" {
+			t.Error(p.Code)
+		}
+	}
+	if seen != 12 {
+		t.Errorf("%d results", seen)
+	}
+	retried := n.bulk("back", `"kind":"RETRY","filter":{"state":"CANCELLED"}`)
+	if retried.Done != 12 || retried.Filter.State != "CANCELLED" {
+		t.Errorf("%+v", retried)
+	}
+	var items httpapi.BulkItemList
+	n.get("/v1/bulk-operations/" + retried.OperationId + "/items").is(200).into(&items)
+	var task httpapi.Task
+	n.get("/v1/tasks/" + *items.Items[0].Successor).is(200).into(&task)
+	if task.Source != "MANUAL_RETRY" || *task.RetryOf != items.Items[0].TaskId {
+		t.Errorf("%+v", task)
+	}
+	ran := 0
+	for some := 1; some > 0; ran += some {
+		some = n.run("work", `"outcome":"SUCCEEDED","output":1`)
+	}
+	if ran != 12 {
+		t.Errorf("%d successors ran", ran)
+	}
+	var list httpapi.BulkOperationList
+	n.get("/v1/bulk-operations?queue=work").is(200).into(&list)
+	if len(list.Items) != 3 || list.Items[0].OperationId != retried.OperationId {
+		t.Errorf("%+v", list.Items)
+	}
+	var ended httpapi.BulkOperation
+	n.post("/v1/bulk-operations/"+op.OperationId+"/abort", `{"reason":"too late"}`).is(200).into(&ended)
+	if ended.State != "DONE" {
+		t.Errorf("an abort changed what had ended: %+v", ended)
+	}
+}
+
+// What is refused is refused by name and writes nothing. The scope of what is done to the tasks is asked for beside
+// queues:manage, at the door and for every page: a key that is revoked in between does nothing more.
+func TestBulkOperationsAreGuarded(t *testing.T) {
+	n := newNode(t)
+	n.queue("work")
+	n.submit(fmt.Sprintf(submission, "k", "1"))
+	before := n.rows()
+	for members, pointer := range map[string]string{
+		`"kind":"PURGE","filter":{"state":"RUNNING"}`:                                       "/filter/state",
+		`"kind":"CANCEL","filter":{"state":"FAILED"}`:                                       "/filter/state",
+		`"kind":"CANCEL","filter":{"failure_code":"x"}`:                                     "/filter/failure_code",
+		`"kind":"EVERYTHING"`:                                                               "/kind",
+		`"kind":"PURGE","filter":{"color":"red"}`:                                           "/filter/color",
+		`"kind":"PURGE","filter":{"business_key":"b","attribute":{"name":"a","value":"b"}}`: "/filter/attribute",
+	} {
+		if p := n.post("/v1/bulk-operations", `{"operation_key":"x","queue":"work","reason":"r",`+members+`}`).is(400).problem(); (*p.Errors)[0].Pointer != pointer {
+			t.Errorf("%s: %+v", members, *p.Errors)
+		}
+	}
+	n.post("/v1/bulk-operations", `{"operation_key":"x","queue":"nowhere","reason":"r","kind":"PURGE"}`).is(404)
+	for kind, scopes := range map[string][]string{
+		"PURGE": {auth.ScopeQueuesManage, auth.ScopeTasksRetry}, "CANCEL": {auth.ScopeQueuesManage}, "RETRY": {auth.ScopeQueuesManage, auth.ScopeTasksCancel},
+	} {
+		p := n.do(call{method: "POST", path: "/v1/bulk-operations", key: n.key(scopes...).Key.Text(), body: `{"operation_key":"x","queue":"work","reason":"r","kind":"` + kind + `"}`}).is(403).problem()
+		if p.Code != "scope_missing" {
+			t.Errorf("%s: %s", kind, p.Code)
+		}
+	}
+	after := n.rows()
+	delete(before, "credential")
+	delete(after, "credential")
+	delete(before, "audit")
+	delete(after, "audit")
+	delete(before, "tx_command")
+	delete(after, "tx_command")
+	if fmt.Sprint(before) != fmt.Sprint(after) {
+		t.Errorf("rows before %v, after %v", before, after)
+	}
+}
+
+// A key that is revoked after its operation was accepted does nothing more.
+func TestABulkOperationOfARevokedKeyStops(t *testing.T) {
+	n, start := idle(t)
+	n.queue("work")
+	k := n.key(auth.ScopeQueuesManage, auth.ScopeTasksCancel)
+	var receipt httpapi.BulkOperationReceipt
+	n.submit(fmt.Sprintf(submission, "k", "1"))
+	n.do(call{method: "POST", path: "/v1/bulk-operations", key: k.Key.Text(), body: `{"operation_key":"x","queue":"work","reason":"r","kind":"PURGE"}`}).is(201).into(&receipt)
+	n.post("/v1/admin/credentials/"+auth.CredentialText(k.ID)+"/revoke", `{"reason":"lost"}`).is(200)
+	start()
+	var op httpapi.BulkOperation
+	for deadline := time.Now().Add(10 * time.Second); op.State != "ABORTED" && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		n.get("/v1/bulk-operations/" + receipt.OperationId).is(200).into(&op)
+	}
+	if op.State != "ABORTED" || op.StopCode == nil || *op.StopCode != "credential_revoked" || op.Matched != 0 {
+		t.Errorf("%+v", op)
+	}
+	if n.run("work", `"outcome":"SUCCEEDED","output":1`) != 1 {
+		t.Error("the task is gone")
+	}
+}
