@@ -65,6 +65,93 @@ func (e AttemptOutcome) Valid() bool {
 	}
 }
 
+// Defines values for BulkFilterState.
+const (
+	BulkFilterStateCANCELLED BulkFilterState = "CANCELLED"
+	BulkFilterStateFAILED    BulkFilterState = "FAILED"
+	BulkFilterStateQUEUED    BulkFilterState = "QUEUED"
+	BulkFilterStateRUNNING   BulkFilterState = "RUNNING"
+)
+
+// Valid indicates whether the value is a known member of the BulkFilterState enum.
+func (e BulkFilterState) Valid() bool {
+	switch e {
+	case BulkFilterStateCANCELLED:
+		return true
+	case BulkFilterStateFAILED:
+		return true
+	case BulkFilterStateQUEUED:
+		return true
+	case BulkFilterStateRUNNING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkKind.
+const (
+	BulkKindCANCEL BulkKind = "CANCEL"
+	BulkKindPURGE  BulkKind = "PURGE"
+	BulkKindRETRY  BulkKind = "RETRY"
+)
+
+// Valid indicates whether the value is a known member of the BulkKind enum.
+func (e BulkKind) Valid() bool {
+	switch e {
+	case BulkKindCANCEL:
+		return true
+	case BulkKindPURGE:
+		return true
+	case BulkKindRETRY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkResult.
+const (
+	BulkResultDONE    BulkResult = "DONE"
+	BulkResultREFUSED BulkResult = "REFUSED"
+	BulkResultSKIPPED BulkResult = "SKIPPED"
+)
+
+// Valid indicates whether the value is a known member of the BulkResult enum.
+func (e BulkResult) Valid() bool {
+	switch e {
+	case BulkResultDONE:
+		return true
+	case BulkResultREFUSED:
+		return true
+	case BulkResultSKIPPED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkState.
+const (
+	BulkStateABORTED BulkState = "ABORTED"
+	BulkStateDONE    BulkState = "DONE"
+	BulkStateRUNNING BulkState = "RUNNING"
+)
+
+// Valid indicates whether the value is a known member of the BulkState enum.
+func (e BulkState) Valid() bool {
+	switch e {
+	case BulkStateABORTED:
+		return true
+	case BulkStateDONE:
+		return true
+	case BulkStateRUNNING:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CompletionOutcomeOutcome.
 const (
 	CompletionOutcomeOutcomeACCEPTED CompletionOutcomeOutcome = "ACCEPTED"
@@ -1091,6 +1178,274 @@ type AuditList struct {
 	// Example: djIuZXhhbXBsZQ
 	NextCursor Cursor `json:"next_cursor,omitempty"`
 }
+
+// BulkAbortRequest Why an operation is aborted.
+type BulkAbortRequest struct {
+	// Reason Kept in the audit.
+	//
+	// Example: the filter was wrong
+	Reason string `json:"reason"`
+}
+
+// BulkFilter Which tasks of the queue are meant; what is left out filters nothing. Tasks accepted after the operation are never meant.
+type BulkFilter struct {
+	// Attribute A name and its value, exact bytes.
+	Attribute *Attribute `json:"attribute,omitempty"`
+
+	// BusinessKey Exactly this key.
+	//
+	// Example: order-17
+	BusinessKey string `json:"business_key,omitempty"`
+
+	// CreatedBefore Accepted before this time.
+	//
+	// Example: 2031-07-02T00:00:00Z
+	CreatedBefore *time.Time `json:"created_before,omitempty"`
+
+	// CreatedFrom Accepted at this time or later.
+	//
+	// Example: 2031-07-01T00:00:00Z
+	CreatedFrom *time.Time `json:"created_from,omitempty"`
+
+	// FailureCode RETRY: tasks that ended with this code.
+	//
+	// Example: card_declined
+	FailureCode string `json:"failure_code,omitempty"`
+
+	// Handler Exactly this handler.
+	//
+	// Example: send_mail
+	Handler string `json:"handler,omitempty"`
+
+	// HandlerVersion Exactly this version of the handler.
+	//
+	// Example: 1
+	HandlerVersion string `json:"handler_version,omitempty"`
+
+	// State CANCEL: QUEUED or RUNNING; PURGE: QUEUED; RETRY: FAILED or CANCELLED.
+	//
+	// Example: FAILED
+	State BulkFilterState `json:"state,omitempty"`
+}
+
+// BulkFilterState CANCEL: QUEUED or RUNNING; PURGE: QUEUED; RETRY: FAILED or CANCELLED.
+//
+// Example: FAILED
+type BulkFilterState string
+
+// BulkItem What became of one task.
+type BulkItem struct {
+	// Code What was done (cancelled, cancel_requested, review_required, retried), why there was nothing to do (task_ended, task_running, task_waiting, task_in_review, cancel_requested_before, retry_exists, task_not_retryable), or the code of the refusal.
+	//
+	// Example: retried
+	Code string `json:"code"`
+
+	// Result What became of a task: DONE (of a dry run: would be), SKIPPED (there was nothing to do), REFUSED (a rule or limit forbids it).
+	//
+	// Example: DONE
+	Result BulkResult `json:"result"`
+
+	// Successor Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	Successor *TaskId `json:"successor,omitempty"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// BulkItemList A page of judged tasks.
+type BulkItemList struct {
+	// Items The page.
+	Items []BulkItem `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// BulkKind What is done with each task: CANCEL ends waiting and asks running ones, PURGE ends waiting ones, RETRY makes a successor.
+//
+// Example: RETRY
+type BulkKind string
+
+// BulkOperation A bulk operation with exact counters; matched = done + skipped + refused.
+type BulkOperation struct {
+	// By Key of the operator.
+	//
+	// Example: cred_00a1b2c3d4e5f607
+	By string `json:"by"`
+
+	// CreatedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedAt Time `json:"created_at"`
+
+	// CreatedBefore Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedBefore Time `json:"created_before"`
+
+	// Done Of these: done; of a dry run, would be.
+	//
+	// Example: 1190
+	Done int64 `json:"done"`
+
+	// DryRun Whether it only counts.
+	DryRun bool `json:"dry_run"`
+
+	// EndedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	EndedAt *Time `json:"ended_at,omitempty"`
+
+	// Filter Which tasks of the queue are meant; what is left out filters nothing. Tasks accepted after the operation are never meant.
+	Filter BulkFilter `json:"filter"`
+
+	// Kind What is done with each task: CANCEL ends waiting and asks running ones, PURGE ends waiting ones, RETRY makes a successor.
+	//
+	// Example: RETRY
+	Kind BulkKind `json:"kind"`
+
+	// Matched Tasks judged so far.
+	//
+	// Example: 1200
+	Matched int64 `json:"matched"`
+
+	// OperationId Id of a bulk operation, `bulk_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: bulk_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	OperationId BulkOperationId `json:"operation_id"`
+
+	// OperationKey Text chosen by the caller, 1 to 255 bytes of UTF-8, compared byte by byte (case and trailing blanks count).
+	//
+	// Example: invoice-2031-07
+	OperationKey Key `json:"operation_key"`
+
+	// Queue Name of a queue, unique in its application, compared byte by byte.
+	//
+	// Example: conversions
+	Queue QueueName `json:"queue"`
+
+	// Reason What the operator said.
+	//
+	// Example: the provider was down
+	Reason string `json:"reason"`
+
+	// Refused Of these: a rule or limit forbade it.
+	//
+	// Example: 2
+	Refused int64 `json:"refused"`
+
+	// Scanned Tasks looked at so far.
+	//
+	// Example: 5000
+	Scanned int64 `json:"scanned"`
+
+	// Skipped Of these: nothing was to do.
+	//
+	// Example: 8
+	Skipped int64 `json:"skipped"`
+
+	// State Where the operation stands.
+	//
+	// Example: RUNNING
+	State BulkState `json:"state"`
+
+	// StopCode Why it was aborted when nobody asked, as credential_revoked.
+	//
+	// Example: credential_revoked
+	StopCode *string `json:"stop_code,omitempty"`
+}
+
+// BulkOperationId Id of a bulk operation, `bulk_` and 32 lower-case hex digits (UUIDv7 inside).
+//
+// Example: bulk_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+type BulkOperationId = string
+
+// BulkOperationList A page of bulk operations, newest first.
+type BulkOperationList struct {
+	// Items The page.
+	Items []BulkOperation `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// BulkOperationReceipt The operation is durable.
+type BulkOperationReceipt struct {
+	// AcceptedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AcceptedAt Time `json:"accepted_at"`
+
+	// CreatedBefore Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedBefore Time `json:"created_before"`
+
+	// DryRun Whether it only counts.
+	DryRun bool `json:"dry_run"`
+
+	// Kind What is done with each task: CANCEL ends waiting and asks running ones, PURGE ends waiting ones, RETRY makes a successor.
+	//
+	// Example: RETRY
+	Kind BulkKind `json:"kind"`
+
+	// OperationId Id of a bulk operation, `bulk_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: bulk_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	OperationId BulkOperationId `json:"operation_id"`
+
+	// Queue Name of a queue, unique in its application, compared byte by byte.
+	//
+	// Example: conversions
+	Queue QueueName `json:"queue"`
+}
+
+// BulkOperationRequest What to do with many tasks of one queue.
+type BulkOperationRequest struct {
+	// DryRun Count and sample; nothing is changed.
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// Filter Which tasks of the queue are meant; what is left out filters nothing. Tasks accepted after the operation are never meant.
+	Filter BulkFilter `json:"filter,omitempty"`
+
+	// Kind What is done with each task: CANCEL ends waiting and asks running ones, PURGE ends waiting ones, RETRY makes a successor.
+	//
+	// Example: RETRY
+	Kind BulkKind `json:"kind"`
+
+	// OperationKey Text chosen by the caller, 1 to 255 bytes of UTF-8, compared byte by byte (case and trailing blanks count).
+	//
+	// Example: invoice-2031-07
+	OperationKey Key `json:"operation_key"`
+
+	// Queue Name of a queue, unique in its application, compared byte by byte.
+	//
+	// Example: conversions
+	Queue QueueName `json:"queue"`
+
+	// Reason Kept with the operation and in the audit of every task.
+	//
+	// Example: the provider was down
+	Reason string `json:"reason"`
+}
+
+// BulkResult What became of a task: DONE (of a dry run: would be), SKIPPED (there was nothing to do), REFUSED (a rule or limit forbids it).
+//
+// Example: DONE
+type BulkResult string
+
+// BulkState Where the operation stands.
+//
+// Example: RUNNING
+type BulkState string
 
 // CancelReceipt What the cancel met. QUEUED tasks end at once; RUNNING ones are asked, and the worker's answer decides.
 type CancelReceipt struct {
@@ -5218,6 +5573,16 @@ type ApplicationIdParam = ApplicationId
 // AttributeFilterParam defines model for AttributeFilterParam.
 type AttributeFilterParam = string
 
+// BulkOperationIdParam Id of a bulk operation, `bulk_` and 32 lower-case hex digits (UUIDv7 inside).
+//
+// Example: bulk_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+type BulkOperationIdParam = BulkOperationId
+
+// BulkResultParam What became of a task: DONE (of a dry run: would be), SKIPPED (there was nothing to do), REFUSED (a rule or limit forbids it).
+//
+// Example: DONE
+type BulkResultParam = BulkResult
+
 // BusinessKeyFilterParam Text chosen by the caller, 1 to 255 bytes of UTF-8, compared byte by byte (case and trailing blanks count).
 //
 // Example: invoice-2031-07
@@ -5361,6 +5726,30 @@ type ListCredentialsParams struct {
 type ListAuditParams struct {
 	// Subject Only entries about this object.
 	Subject *SubjectParam `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListBulkOperationsParams defines parameters for ListBulkOperations.
+type ListBulkOperationsParams struct {
+	// Queue Tasks of this queue.
+	Queue QueueFilterParam `form:"queue" json:"queue"`
+
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListBulkItemsParams defines parameters for ListBulkItems.
+type ListBulkItemsParams struct {
+	// Result Only tasks of which this became.
+	Result *BulkResultParam `form:"result,omitempty" json:"result,omitempty"`
 
 	// Cursor next_cursor of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -5608,6 +5997,12 @@ type RotateCredentialJSONRequestBody = Rotation
 
 // PutRetentionJSONRequestBody defines body for PutRetention for application/json ContentType.
 type PutRetentionJSONRequestBody = RetentionSettings
+
+// CreateBulkOperationJSONRequestBody defines body for CreateBulkOperation for application/json ContentType.
+type CreateBulkOperationJSONRequestBody = BulkOperationRequest
+
+// AbortBulkOperationJSONRequestBody defines body for AbortBulkOperation for application/json ContentType.
+type AbortBulkOperationJSONRequestBody = BulkAbortRequest
 
 // ClaimTasksJSONRequestBody defines body for ClaimTasks for application/json ContentType.
 type ClaimTasksJSONRequestBody = ClaimRequest
@@ -5933,6 +6328,63 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
 	PutRetention(ctx context.Context, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListBulkOperations List bulk operations of a queue
+	//
+	// Newest first.
+	//
+	// Corresponds with GET /v1/bulk-operations (the `ListBulkOperations` operationId).
+	ListBulkOperations(ctx context.Context, params *ListBulkOperationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateBulkOperationWithBody Cancel, retry or purge many tasks of a queue
+	//
+	// Accepted means durable: nodes go on with it page by page until it is done or aborted, whichever of them is killed. It is about tasks accepted before it. CANCEL ends waiting tasks and asks running ones; PURGE ends waiting ones only; RETRY makes a successor of failed or cancelled ones under the rules of a manual retry. CANCEL and PURGE need tasks:cancel beside queues:manage, RETRY needs tasks:retry. The same operation_key gives the first receipt again.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/bulk-operations (the `CreateBulkOperation` operationId).
+	CreateBulkOperationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateBulkOperation Cancel, retry or purge many tasks of a queue
+	//
+	// Accepted means durable: nodes go on with it page by page until it is done or aborted, whichever of them is killed. It is about tasks accepted before it. CANCEL ends waiting tasks and asks running ones; PURGE ends waiting ones only; RETRY makes a successor of failed or cancelled ones under the rules of a manual retry. CANCEL and PURGE need tasks:cancel beside queues:manage, RETRY needs tasks:retry. The same operation_key gives the first receipt again.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/bulk-operations (the `CreateBulkOperation` operationId).
+	CreateBulkOperation(ctx context.Context, body CreateBulkOperationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetBulkOperation Get a bulk operation
+	//
+	// State and exact counters.
+	//
+	// Corresponds with GET /v1/bulk-operations/{operation_id} (the `GetBulkOperation` operationId).
+	GetBulkOperation(ctx context.Context, operationId BulkOperationIdParam, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AbortBulkOperationWithBody Abort a bulk operation
+	//
+	// Nothing more is done from the commit on; what was done stays done. One that has ended stays what it is.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/bulk-operations/{operation_id}/abort (the `AbortBulkOperation` operationId).
+	AbortBulkOperationWithBody(ctx context.Context, operationId BulkOperationIdParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AbortBulkOperation Abort a bulk operation
+	//
+	// Nothing more is done from the commit on; what was done stays done. One that has ended stays what it is.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/bulk-operations/{operation_id}/abort (the `AbortBulkOperation` operationId).
+	AbortBulkOperation(ctx context.Context, operationId BulkOperationIdParam, body AbortBulkOperationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListBulkItems What became of each task
+	//
+	// By task id. Of a dry run only a sample is kept.
+	//
+	// Corresponds with GET /v1/bulk-operations/{operation_id}/items (the `ListBulkItems` operationId).
+	ListBulkItems(ctx context.Context, operationId BulkOperationIdParam, params *ListBulkItemsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ClaimTasksWithBody Claim tasks
 	//
@@ -7042,6 +7494,133 @@ func (c *Client) PutRetentionWithBody(ctx context.Context, contentType string, b
 // Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
 func (c *Client) PutRetention(ctx context.Context, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutRetentionRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListBulkOperations List bulk operations of a queue
+//
+// Newest first.
+//
+// Corresponds with GET /v1/bulk-operations (the `ListBulkOperations` operationId).
+func (c *Client) ListBulkOperations(ctx context.Context, params *ListBulkOperationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBulkOperationsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateBulkOperationWithBody Cancel, retry or purge many tasks of a queue
+//
+// Accepted means durable: nodes go on with it page by page until it is done or aborted, whichever of them is killed. It is about tasks accepted before it. CANCEL ends waiting tasks and asks running ones; PURGE ends waiting ones only; RETRY makes a successor of failed or cancelled ones under the rules of a manual retry. CANCEL and PURGE need tasks:cancel beside queues:manage, RETRY needs tasks:retry. The same operation_key gives the first receipt again.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/bulk-operations (the `CreateBulkOperation` operationId).
+func (c *Client) CreateBulkOperationWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateBulkOperationRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateBulkOperation Cancel, retry or purge many tasks of a queue
+//
+// Accepted means durable: nodes go on with it page by page until it is done or aborted, whichever of them is killed. It is about tasks accepted before it. CANCEL ends waiting tasks and asks running ones; PURGE ends waiting ones only; RETRY makes a successor of failed or cancelled ones under the rules of a manual retry. CANCEL and PURGE need tasks:cancel beside queues:manage, RETRY needs tasks:retry. The same operation_key gives the first receipt again.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/bulk-operations (the `CreateBulkOperation` operationId).
+func (c *Client) CreateBulkOperation(ctx context.Context, body CreateBulkOperationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateBulkOperationRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetBulkOperation Get a bulk operation
+//
+// State and exact counters.
+//
+// Corresponds with GET /v1/bulk-operations/{operation_id} (the `GetBulkOperation` operationId).
+func (c *Client) GetBulkOperation(ctx context.Context, operationId BulkOperationIdParam, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBulkOperationRequest(c.Server, operationId)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AbortBulkOperationWithBody Abort a bulk operation
+//
+// Nothing more is done from the commit on; what was done stays done. One that has ended stays what it is.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/bulk-operations/{operation_id}/abort (the `AbortBulkOperation` operationId).
+func (c *Client) AbortBulkOperationWithBody(ctx context.Context, operationId BulkOperationIdParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAbortBulkOperationRequestWithBody(c.Server, operationId, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AbortBulkOperation Abort a bulk operation
+//
+// Nothing more is done from the commit on; what was done stays done. One that has ended stays what it is.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/bulk-operations/{operation_id}/abort (the `AbortBulkOperation` operationId).
+func (c *Client) AbortBulkOperation(ctx context.Context, operationId BulkOperationIdParam, body AbortBulkOperationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAbortBulkOperationRequest(c.Server, operationId, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListBulkItems What became of each task
+//
+// By task id. Of a dry run only a sample is kept.
+//
+// Corresponds with GET /v1/bulk-operations/{operation_id}/items (the `ListBulkItems` operationId).
+func (c *Client) ListBulkItems(ctx context.Context, operationId BulkOperationIdParam, params *ListBulkItemsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBulkItemsRequest(c.Server, operationId, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9345,6 +9924,286 @@ func NewPutRetentionRequestWithBody(server string, contentType string, body io.R
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListBulkOperationsRequest constructs an http.Request for the ListBulkOperations method
+func NewListBulkOperationsRequest(server string, params *ListBulkOperationsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-operations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "queue", params.Queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateBulkOperationRequest calls the generic CreateBulkOperation builder with application/json body
+func NewCreateBulkOperationRequest(server string, body CreateBulkOperationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateBulkOperationRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateBulkOperationRequestWithBody constructs an http.Request for the CreateBulkOperation method, with any body, and a specified content type
+func NewCreateBulkOperationRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-operations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetBulkOperationRequest constructs an http.Request for the GetBulkOperation method
+func NewGetBulkOperationRequest(server string, operationId BulkOperationIdParam) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "operation_id", operationId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-operations/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAbortBulkOperationRequest calls the generic AbortBulkOperation builder with application/json body
+func NewAbortBulkOperationRequest(server string, operationId BulkOperationIdParam, body AbortBulkOperationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAbortBulkOperationRequestWithBody(server, operationId, "application/json", bodyReader)
+}
+
+// NewAbortBulkOperationRequestWithBody constructs an http.Request for the AbortBulkOperation method, with any body, and a specified content type
+func NewAbortBulkOperationRequestWithBody(server string, operationId BulkOperationIdParam, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "operation_id", operationId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-operations/%s/abort", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListBulkItemsRequest constructs an http.Request for the ListBulkItems method
+func NewListBulkItemsRequest(server string, operationId BulkOperationIdParam, params *ListBulkItemsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "operation_id", operationId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "orbit-id"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-operations/%s/items", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Result != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "result", *params.Result, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -12780,6 +13639,69 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/admin/retention (the `PutRetention` operationId).
 	PutRetentionWithResponse(ctx context.Context, body PutRetentionJSONRequestBody, reqEditors ...RequestEditorFn) (*PutRetentionResponse, error)
 
+	// ListBulkOperationsWithResponse List bulk operations of a queue
+	//
+	// Newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/bulk-operations (the `ListBulkOperations` operationId).
+	ListBulkOperationsWithResponse(ctx context.Context, params *ListBulkOperationsParams, reqEditors ...RequestEditorFn) (*ListBulkOperationsResponse, error)
+
+	// CreateBulkOperationWithBodyWithResponse Cancel, retry or purge many tasks of a queue
+	//
+	// Accepted means durable: nodes go on with it page by page until it is done or aborted, whichever of them is killed. It is about tasks accepted before it. CANCEL ends waiting tasks and asks running ones; PURGE ends waiting ones only; RETRY makes a successor of failed or cancelled ones under the rules of a manual retry. CANCEL and PURGE need tasks:cancel beside queues:manage, RETRY needs tasks:retry. The same operation_key gives the first receipt again.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-operations (the `CreateBulkOperation` operationId).
+	CreateBulkOperationWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateBulkOperationResponse, error)
+
+	// CreateBulkOperationWithResponse Cancel, retry or purge many tasks of a queue
+	//
+	// Accepted means durable: nodes go on with it page by page until it is done or aborted, whichever of them is killed. It is about tasks accepted before it. CANCEL ends waiting tasks and asks running ones; PURGE ends waiting ones only; RETRY makes a successor of failed or cancelled ones under the rules of a manual retry. CANCEL and PURGE need tasks:cancel beside queues:manage, RETRY needs tasks:retry. The same operation_key gives the first receipt again.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-operations (the `CreateBulkOperation` operationId).
+	CreateBulkOperationWithResponse(ctx context.Context, body CreateBulkOperationJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBulkOperationResponse, error)
+
+	// GetBulkOperationWithResponse Get a bulk operation
+	//
+	// State and exact counters.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/bulk-operations/{operation_id} (the `GetBulkOperation` operationId).
+	GetBulkOperationWithResponse(ctx context.Context, operationId BulkOperationIdParam, reqEditors ...RequestEditorFn) (*GetBulkOperationResponse, error)
+
+	// AbortBulkOperationWithBodyWithResponse Abort a bulk operation
+	//
+	// Nothing more is done from the commit on; what was done stays done. One that has ended stays what it is.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-operations/{operation_id}/abort (the `AbortBulkOperation` operationId).
+	AbortBulkOperationWithBodyWithResponse(ctx context.Context, operationId BulkOperationIdParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AbortBulkOperationResponse, error)
+
+	// AbortBulkOperationWithResponse Abort a bulk operation
+	//
+	// Nothing more is done from the commit on; what was done stays done. One that has ended stays what it is.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-operations/{operation_id}/abort (the `AbortBulkOperation` operationId).
+	AbortBulkOperationWithResponse(ctx context.Context, operationId BulkOperationIdParam, body AbortBulkOperationJSONRequestBody, reqEditors ...RequestEditorFn) (*AbortBulkOperationResponse, error)
+
+	// ListBulkItemsWithResponse What became of each task
+	//
+	// By task id. Of a dry run only a sample is kept.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/bulk-operations/{operation_id}/items (the `ListBulkItems` operationId).
+	ListBulkItemsWithResponse(ctx context.Context, operationId BulkOperationIdParam, params *ListBulkItemsParams, reqEditors ...RequestEditorFn) (*ListBulkItemsResponse, error)
+
 	// ClaimTasksWithBodyWithResponse Claim tasks
 	//
 	// Starts up to max_tasks attempts in one transaction; waits for the first up to wait_ms.
@@ -14952,6 +15874,575 @@ func (r PutRetentionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PutRetentionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListBulkOperationsResponse429Headers the declared response headers of an HTTP 429 response for ListBulkOperations
+type ListBulkOperationsResponse429Headers struct {
+	RetryAfter *int
+}
+
+// ListBulkOperationsResponse503Headers the declared response headers of an HTTP 503 response for ListBulkOperations
+type ListBulkOperationsResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListBulkOperationsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkOperationList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListBulkOperationsResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListBulkOperationsResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBulkOperationsResponse) GetJSON200() *BulkOperationList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListBulkOperationsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListBulkOperationsResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListBulkOperationsResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListBulkOperationsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListBulkOperationsResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ListBulkOperationsResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListBulkOperationsResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBulkOperationsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBulkOperationsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBulkOperationsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBulkOperationsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateBulkOperationResponse201Headers the declared response headers of an HTTP 201 response for CreateBulkOperation
+type CreateBulkOperationResponse201Headers struct {
+	OrbitReplayed *bool
+}
+
+// CreateBulkOperationResponse429Headers the declared response headers of an HTTP 429 response for CreateBulkOperation
+type CreateBulkOperationResponse429Headers struct {
+	RetryAfter *int
+}
+
+// CreateBulkOperationResponse503Headers the declared response headers of an HTTP 503 response for CreateBulkOperation
+type CreateBulkOperationResponse503Headers struct {
+	RetryAfter *int
+}
+
+type CreateBulkOperationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *BulkOperationReceipt
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedType
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateBulkOperationResponse201Headers
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *CreateBulkOperationResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *CreateBulkOperationResponse503Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateBulkOperationResponse) GetJSON201() *BulkOperationReceipt {
+	return r.JSON201
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON415() *UnsupportedType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r CreateBulkOperationResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateBulkOperationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateBulkOperationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateBulkOperationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateBulkOperationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetBulkOperationResponse429Headers the declared response headers of an HTTP 429 response for GetBulkOperation
+type GetBulkOperationResponse429Headers struct {
+	RetryAfter *int
+}
+
+// GetBulkOperationResponse503Headers the declared response headers of an HTTP 503 response for GetBulkOperation
+type GetBulkOperationResponse503Headers struct {
+	RetryAfter *int
+}
+
+type GetBulkOperationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkOperation
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *GetBulkOperationResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *GetBulkOperationResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetBulkOperationResponse) GetJSON200() *BulkOperation {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r GetBulkOperationResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r GetBulkOperationResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r GetBulkOperationResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r GetBulkOperationResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r GetBulkOperationResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r GetBulkOperationResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r GetBulkOperationResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r GetBulkOperationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetBulkOperationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetBulkOperationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetBulkOperationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AbortBulkOperationResponse429Headers the declared response headers of an HTTP 429 response for AbortBulkOperation
+type AbortBulkOperationResponse429Headers struct {
+	RetryAfter *int
+}
+
+// AbortBulkOperationResponse503Headers the declared response headers of an HTTP 503 response for AbortBulkOperation
+type AbortBulkOperationResponse503Headers struct {
+	RetryAfter *int
+}
+
+type AbortBulkOperationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkOperation
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationproblemJSON409 *Conflict
+	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationproblemJSON413 *TooLarge
+	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationproblemJSON415 *UnsupportedType
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *AbortBulkOperationResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *AbortBulkOperationResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AbortBulkOperationResponse) GetJSON200() *BulkOperation {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON409 returns the response for an HTTP 409 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON409() *Conflict {
+	return r.ApplicationproblemJSON409
+}
+
+// GetApplicationproblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON413() *TooLarge {
+	return r.ApplicationproblemJSON413
+}
+
+// GetApplicationproblemJSON415 returns the response for an HTTP 415 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON415() *UnsupportedType {
+	return r.ApplicationproblemJSON415
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r AbortBulkOperationResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r AbortBulkOperationResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AbortBulkOperationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AbortBulkOperationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AbortBulkOperationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListBulkItemsResponse429Headers the declared response headers of an HTTP 429 response for ListBulkItems
+type ListBulkItemsResponse429Headers struct {
+	RetryAfter *int
+}
+
+// ListBulkItemsResponse503Headers the declared response headers of an HTTP 503 response for ListBulkItems
+type ListBulkItemsResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListBulkItemsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkItemList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListBulkItemsResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListBulkItemsResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBulkItemsResponse) GetJSON200() *BulkItemList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListBulkItemsResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListBulkItemsResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListBulkItemsResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListBulkItemsResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListBulkItemsResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ListBulkItemsResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListBulkItemsResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBulkItemsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBulkItemsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBulkItemsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBulkItemsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -22259,6 +23750,111 @@ func (c *ClientWithResponses) PutRetentionWithResponse(ctx context.Context, body
 	return ParsePutRetentionResponse(rsp)
 }
 
+// ListBulkOperationsWithResponse List bulk operations of a queue
+//
+// Newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/bulk-operations (the `ListBulkOperations` operationId).
+func (c *ClientWithResponses) ListBulkOperationsWithResponse(ctx context.Context, params *ListBulkOperationsParams, reqEditors ...RequestEditorFn) (*ListBulkOperationsResponse, error) {
+	rsp, err := c.ListBulkOperations(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBulkOperationsResponse(rsp)
+}
+
+// CreateBulkOperationWithBodyWithResponse Cancel, retry or purge many tasks of a queue
+//
+// Accepted means durable: nodes go on with it page by page until it is done or aborted, whichever of them is killed. It is about tasks accepted before it. CANCEL ends waiting tasks and asks running ones; PURGE ends waiting ones only; RETRY makes a successor of failed or cancelled ones under the rules of a manual retry. CANCEL and PURGE need tasks:cancel beside queues:manage, RETRY needs tasks:retry. The same operation_key gives the first receipt again.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-operations (the `CreateBulkOperation` operationId).
+func (c *ClientWithResponses) CreateBulkOperationWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateBulkOperationResponse, error) {
+	rsp, err := c.CreateBulkOperationWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateBulkOperationResponse(rsp)
+}
+
+// CreateBulkOperationWithResponse Cancel, retry or purge many tasks of a queue
+//
+// Accepted means durable: nodes go on with it page by page until it is done or aborted, whichever of them is killed. It is about tasks accepted before it. CANCEL ends waiting tasks and asks running ones; PURGE ends waiting ones only; RETRY makes a successor of failed or cancelled ones under the rules of a manual retry. CANCEL and PURGE need tasks:cancel beside queues:manage, RETRY needs tasks:retry. The same operation_key gives the first receipt again.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-operations (the `CreateBulkOperation` operationId).
+func (c *ClientWithResponses) CreateBulkOperationWithResponse(ctx context.Context, body CreateBulkOperationJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBulkOperationResponse, error) {
+	rsp, err := c.CreateBulkOperation(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateBulkOperationResponse(rsp)
+}
+
+// GetBulkOperationWithResponse Get a bulk operation
+//
+// State and exact counters.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/bulk-operations/{operation_id} (the `GetBulkOperation` operationId).
+func (c *ClientWithResponses) GetBulkOperationWithResponse(ctx context.Context, operationId BulkOperationIdParam, reqEditors ...RequestEditorFn) (*GetBulkOperationResponse, error) {
+	rsp, err := c.GetBulkOperation(ctx, operationId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetBulkOperationResponse(rsp)
+}
+
+// AbortBulkOperationWithBodyWithResponse Abort a bulk operation
+//
+// Nothing more is done from the commit on; what was done stays done. One that has ended stays what it is.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-operations/{operation_id}/abort (the `AbortBulkOperation` operationId).
+func (c *ClientWithResponses) AbortBulkOperationWithBodyWithResponse(ctx context.Context, operationId BulkOperationIdParam, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AbortBulkOperationResponse, error) {
+	rsp, err := c.AbortBulkOperationWithBody(ctx, operationId, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAbortBulkOperationResponse(rsp)
+}
+
+// AbortBulkOperationWithResponse Abort a bulk operation
+//
+// Nothing more is done from the commit on; what was done stays done. One that has ended stays what it is.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-operations/{operation_id}/abort (the `AbortBulkOperation` operationId).
+func (c *ClientWithResponses) AbortBulkOperationWithResponse(ctx context.Context, operationId BulkOperationIdParam, body AbortBulkOperationJSONRequestBody, reqEditors ...RequestEditorFn) (*AbortBulkOperationResponse, error) {
+	rsp, err := c.AbortBulkOperation(ctx, operationId, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAbortBulkOperationResponse(rsp)
+}
+
+// ListBulkItemsWithResponse What became of each task
+//
+// By task id. Of a dry run only a sample is kept.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/bulk-operations/{operation_id}/items (the `ListBulkItems` operationId).
+func (c *ClientWithResponses) ListBulkItemsWithResponse(ctx context.Context, operationId BulkOperationIdParam, params *ListBulkItemsParams, reqEditors ...RequestEditorFn) (*ListBulkItemsResponse, error) {
+	rsp, err := c.ListBulkItems(ctx, operationId, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBulkItemsResponse(rsp)
+}
+
 // ClaimTasksWithBodyWithResponse Claim tasks
 //
 // Starts up to max_tasks attempts in one transaction; waits for the first up to wait_ms.
@@ -24864,6 +26460,548 @@ func ParsePutRetentionResponse(rsp *http.Response) (*PutRetentionResponse, error
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers PutRetentionResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListBulkOperationsResponse parses an HTTP response from a ListBulkOperationsWithResponse call
+func ParseListBulkOperationsResponse(rsp *http.Response) (*ListBulkOperationsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBulkOperationsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkOperationList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers ListBulkOperationsResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListBulkOperationsResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateBulkOperationResponse parses an HTTP response from a CreateBulkOperationWithResponse call
+func ParseCreateBulkOperationResponse(rsp *http.Response) (*CreateBulkOperationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateBulkOperationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest BulkOperationReceipt
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateBulkOperationResponse201Headers
+		if values := rsp.Header.Values("Orbit-Replayed"); len(values) > 0 {
+			var value bool
+			if err := runtime.BindStyledParameterWithOptions("simple", "Orbit-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.OrbitReplayed = &value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 429:
+		var headers CreateBulkOperationResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers CreateBulkOperationResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetBulkOperationResponse parses an HTTP response from a GetBulkOperationWithResponse call
+func ParseGetBulkOperationResponse(rsp *http.Response) (*GetBulkOperationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetBulkOperationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkOperation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers GetBulkOperationResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers GetBulkOperationResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAbortBulkOperationResponse parses an HTTP response from a AbortBulkOperationWithResponse call
+func ParseAbortBulkOperationResponse(rsp *http.Response) (*AbortBulkOperationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AbortBulkOperationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkOperation
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Conflict
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest TooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers AbortBulkOperationResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers AbortBulkOperationResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListBulkItemsResponse parses an HTTP response from a ListBulkItemsWithResponse call
+func ParseListBulkItemsResponse(rsp *http.Response) (*ListBulkItemsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBulkItemsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkItemList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers ListBulkItemsResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListBulkItemsResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {

@@ -64,6 +64,93 @@ func (e AttemptOutcome) Valid() bool {
 	}
 }
 
+// Defines values for BulkFilterState.
+const (
+	BulkFilterStateCANCELLED BulkFilterState = "CANCELLED"
+	BulkFilterStateFAILED    BulkFilterState = "FAILED"
+	BulkFilterStateQUEUED    BulkFilterState = "QUEUED"
+	BulkFilterStateRUNNING   BulkFilterState = "RUNNING"
+)
+
+// Valid indicates whether the value is a known member of the BulkFilterState enum.
+func (e BulkFilterState) Valid() bool {
+	switch e {
+	case BulkFilterStateCANCELLED:
+		return true
+	case BulkFilterStateFAILED:
+		return true
+	case BulkFilterStateQUEUED:
+		return true
+	case BulkFilterStateRUNNING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkKind.
+const (
+	BulkKindCANCEL BulkKind = "CANCEL"
+	BulkKindPURGE  BulkKind = "PURGE"
+	BulkKindRETRY  BulkKind = "RETRY"
+)
+
+// Valid indicates whether the value is a known member of the BulkKind enum.
+func (e BulkKind) Valid() bool {
+	switch e {
+	case BulkKindCANCEL:
+		return true
+	case BulkKindPURGE:
+		return true
+	case BulkKindRETRY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkResult.
+const (
+	BulkResultDONE    BulkResult = "DONE"
+	BulkResultREFUSED BulkResult = "REFUSED"
+	BulkResultSKIPPED BulkResult = "SKIPPED"
+)
+
+// Valid indicates whether the value is a known member of the BulkResult enum.
+func (e BulkResult) Valid() bool {
+	switch e {
+	case BulkResultDONE:
+		return true
+	case BulkResultREFUSED:
+		return true
+	case BulkResultSKIPPED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkState.
+const (
+	BulkStateABORTED BulkState = "ABORTED"
+	BulkStateDONE    BulkState = "DONE"
+	BulkStateRUNNING BulkState = "RUNNING"
+)
+
+// Valid indicates whether the value is a known member of the BulkState enum.
+func (e BulkState) Valid() bool {
+	switch e {
+	case BulkStateABORTED:
+		return true
+	case BulkStateDONE:
+		return true
+	case BulkStateRUNNING:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CompletionOutcomeOutcome.
 const (
 	CompletionOutcomeOutcomeACCEPTED CompletionOutcomeOutcome = "ACCEPTED"
@@ -1090,6 +1177,274 @@ type AuditList struct {
 	// Example: djIuZXhhbXBsZQ
 	NextCursor Cursor `json:"next_cursor,omitempty"`
 }
+
+// BulkAbortRequest Why an operation is aborted.
+type BulkAbortRequest struct {
+	// Reason Kept in the audit.
+	//
+	// Example: the filter was wrong
+	Reason string `json:"reason"`
+}
+
+// BulkFilter Which tasks of the queue are meant; what is left out filters nothing. Tasks accepted after the operation are never meant.
+type BulkFilter struct {
+	// Attribute A name and its value, exact bytes.
+	Attribute *Attribute `json:"attribute,omitempty"`
+
+	// BusinessKey Exactly this key.
+	//
+	// Example: order-17
+	BusinessKey string `json:"business_key,omitempty"`
+
+	// CreatedBefore Accepted before this time.
+	//
+	// Example: 2031-07-02T00:00:00Z
+	CreatedBefore *time.Time `json:"created_before,omitempty"`
+
+	// CreatedFrom Accepted at this time or later.
+	//
+	// Example: 2031-07-01T00:00:00Z
+	CreatedFrom *time.Time `json:"created_from,omitempty"`
+
+	// FailureCode RETRY: tasks that ended with this code.
+	//
+	// Example: card_declined
+	FailureCode string `json:"failure_code,omitempty"`
+
+	// Handler Exactly this handler.
+	//
+	// Example: send_mail
+	Handler string `json:"handler,omitempty"`
+
+	// HandlerVersion Exactly this version of the handler.
+	//
+	// Example: 1
+	HandlerVersion string `json:"handler_version,omitempty"`
+
+	// State CANCEL: QUEUED or RUNNING; PURGE: QUEUED; RETRY: FAILED or CANCELLED.
+	//
+	// Example: FAILED
+	State BulkFilterState `json:"state,omitempty"`
+}
+
+// BulkFilterState CANCEL: QUEUED or RUNNING; PURGE: QUEUED; RETRY: FAILED or CANCELLED.
+//
+// Example: FAILED
+type BulkFilterState string
+
+// BulkItem What became of one task.
+type BulkItem struct {
+	// Code What was done (cancelled, cancel_requested, review_required, retried), why there was nothing to do (task_ended, task_running, task_waiting, task_in_review, cancel_requested_before, retry_exists, task_not_retryable), or the code of the refusal.
+	//
+	// Example: retried
+	Code string `json:"code"`
+
+	// Result What became of a task: DONE (of a dry run: would be), SKIPPED (there was nothing to do), REFUSED (a rule or limit forbids it).
+	//
+	// Example: DONE
+	Result BulkResult `json:"result"`
+
+	// Successor Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	Successor *TaskId `json:"successor,omitempty"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// BulkItemList A page of judged tasks.
+type BulkItemList struct {
+	// Items The page.
+	Items []BulkItem `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// BulkKind What is done with each task: CANCEL ends waiting and asks running ones, PURGE ends waiting ones, RETRY makes a successor.
+//
+// Example: RETRY
+type BulkKind string
+
+// BulkOperation A bulk operation with exact counters; matched = done + skipped + refused.
+type BulkOperation struct {
+	// By Key of the operator.
+	//
+	// Example: cred_00a1b2c3d4e5f607
+	By string `json:"by"`
+
+	// CreatedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedAt Time `json:"created_at"`
+
+	// CreatedBefore Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedBefore Time `json:"created_before"`
+
+	// Done Of these: done; of a dry run, would be.
+	//
+	// Example: 1190
+	Done int64 `json:"done"`
+
+	// DryRun Whether it only counts.
+	DryRun bool `json:"dry_run"`
+
+	// EndedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	EndedAt *Time `json:"ended_at,omitempty"`
+
+	// Filter Which tasks of the queue are meant; what is left out filters nothing. Tasks accepted after the operation are never meant.
+	Filter BulkFilter `json:"filter"`
+
+	// Kind What is done with each task: CANCEL ends waiting and asks running ones, PURGE ends waiting ones, RETRY makes a successor.
+	//
+	// Example: RETRY
+	Kind BulkKind `json:"kind"`
+
+	// Matched Tasks judged so far.
+	//
+	// Example: 1200
+	Matched int64 `json:"matched"`
+
+	// OperationId Id of a bulk operation, `bulk_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: bulk_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	OperationId BulkOperationId `json:"operation_id"`
+
+	// OperationKey Text chosen by the caller, 1 to 255 bytes of UTF-8, compared byte by byte (case and trailing blanks count).
+	//
+	// Example: invoice-2031-07
+	OperationKey Key `json:"operation_key"`
+
+	// Queue Name of a queue, unique in its application, compared byte by byte.
+	//
+	// Example: conversions
+	Queue QueueName `json:"queue"`
+
+	// Reason What the operator said.
+	//
+	// Example: the provider was down
+	Reason string `json:"reason"`
+
+	// Refused Of these: a rule or limit forbade it.
+	//
+	// Example: 2
+	Refused int64 `json:"refused"`
+
+	// Scanned Tasks looked at so far.
+	//
+	// Example: 5000
+	Scanned int64 `json:"scanned"`
+
+	// Skipped Of these: nothing was to do.
+	//
+	// Example: 8
+	Skipped int64 `json:"skipped"`
+
+	// State Where the operation stands.
+	//
+	// Example: RUNNING
+	State BulkState `json:"state"`
+
+	// StopCode Why it was aborted when nobody asked, as credential_revoked.
+	//
+	// Example: credential_revoked
+	StopCode *string `json:"stop_code,omitempty"`
+}
+
+// BulkOperationId Id of a bulk operation, `bulk_` and 32 lower-case hex digits (UUIDv7 inside).
+//
+// Example: bulk_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+type BulkOperationId = string
+
+// BulkOperationList A page of bulk operations, newest first.
+type BulkOperationList struct {
+	// Items The page.
+	Items []BulkOperation `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// BulkOperationReceipt The operation is durable.
+type BulkOperationReceipt struct {
+	// AcceptedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	AcceptedAt Time `json:"accepted_at"`
+
+	// CreatedBefore Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedBefore Time `json:"created_before"`
+
+	// DryRun Whether it only counts.
+	DryRun bool `json:"dry_run"`
+
+	// Kind What is done with each task: CANCEL ends waiting and asks running ones, PURGE ends waiting ones, RETRY makes a successor.
+	//
+	// Example: RETRY
+	Kind BulkKind `json:"kind"`
+
+	// OperationId Id of a bulk operation, `bulk_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: bulk_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	OperationId BulkOperationId `json:"operation_id"`
+
+	// Queue Name of a queue, unique in its application, compared byte by byte.
+	//
+	// Example: conversions
+	Queue QueueName `json:"queue"`
+}
+
+// BulkOperationRequest What to do with many tasks of one queue.
+type BulkOperationRequest struct {
+	// DryRun Count and sample; nothing is changed.
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// Filter Which tasks of the queue are meant; what is left out filters nothing. Tasks accepted after the operation are never meant.
+	Filter BulkFilter `json:"filter,omitempty"`
+
+	// Kind What is done with each task: CANCEL ends waiting and asks running ones, PURGE ends waiting ones, RETRY makes a successor.
+	//
+	// Example: RETRY
+	Kind BulkKind `json:"kind"`
+
+	// OperationKey Text chosen by the caller, 1 to 255 bytes of UTF-8, compared byte by byte (case and trailing blanks count).
+	//
+	// Example: invoice-2031-07
+	OperationKey Key `json:"operation_key"`
+
+	// Queue Name of a queue, unique in its application, compared byte by byte.
+	//
+	// Example: conversions
+	Queue QueueName `json:"queue"`
+
+	// Reason Kept with the operation and in the audit of every task.
+	//
+	// Example: the provider was down
+	Reason string `json:"reason"`
+}
+
+// BulkResult What became of a task: DONE (of a dry run: would be), SKIPPED (there was nothing to do), REFUSED (a rule or limit forbids it).
+//
+// Example: DONE
+type BulkResult string
+
+// BulkState Where the operation stands.
+//
+// Example: RUNNING
+type BulkState string
 
 // CancelReceipt What the cancel met. QUEUED tasks end at once; RUNNING ones are asked, and the worker's answer decides.
 type CancelReceipt struct {
@@ -5217,6 +5572,16 @@ type ApplicationIdParam = ApplicationId
 // AttributeFilterParam defines model for AttributeFilterParam.
 type AttributeFilterParam = string
 
+// BulkOperationIdParam Id of a bulk operation, `bulk_` and 32 lower-case hex digits (UUIDv7 inside).
+//
+// Example: bulk_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+type BulkOperationIdParam = BulkOperationId
+
+// BulkResultParam What became of a task: DONE (of a dry run: would be), SKIPPED (there was nothing to do), REFUSED (a rule or limit forbids it).
+//
+// Example: DONE
+type BulkResultParam = BulkResult
+
 // BusinessKeyFilterParam Text chosen by the caller, 1 to 255 bytes of UTF-8, compared byte by byte (case and trailing blanks count).
 //
 // Example: invoice-2031-07
@@ -5360,6 +5725,30 @@ type ListCredentialsParams struct {
 type ListAuditParams struct {
 	// Subject Only entries about this object.
 	Subject *SubjectParam `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListBulkOperationsParams defines parameters for ListBulkOperations.
+type ListBulkOperationsParams struct {
+	// Queue Tasks of this queue.
+	Queue QueueFilterParam `form:"queue" json:"queue"`
+
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListBulkItemsParams defines parameters for ListBulkItems.
+type ListBulkItemsParams struct {
+	// Result Only tasks of which this became.
+	Result *BulkResultParam `form:"result,omitempty" json:"result,omitempty"`
 
 	// Cursor next_cursor of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -5608,6 +5997,12 @@ type RotateCredentialJSONRequestBody = Rotation
 // PutRetentionJSONRequestBody defines body for PutRetention for application/json ContentType.
 type PutRetentionJSONRequestBody = RetentionSettings
 
+// CreateBulkOperationJSONRequestBody defines body for CreateBulkOperation for application/json ContentType.
+type CreateBulkOperationJSONRequestBody = BulkOperationRequest
+
+// AbortBulkOperationJSONRequestBody defines body for AbortBulkOperation for application/json ContentType.
+type AbortBulkOperationJSONRequestBody = BulkAbortRequest
+
 // ClaimTasksJSONRequestBody defines body for ClaimTasks for application/json ContentType.
 type ClaimTasksJSONRequestBody = ClaimRequest
 
@@ -5742,6 +6137,21 @@ type ServerInterface interface {
 	// PutRetention Change what is kept for how long
 	// (PUT /v1/admin/retention)
 	PutRetention(ctx echo.Context) error
+	// ListBulkOperations List bulk operations of a queue
+	// (GET /v1/bulk-operations)
+	ListBulkOperations(ctx echo.Context, params ListBulkOperationsParams) error
+	// CreateBulkOperation Cancel, retry or purge many tasks of a queue
+	// (POST /v1/bulk-operations)
+	CreateBulkOperation(ctx echo.Context) error
+	// GetBulkOperation Get a bulk operation
+	// (GET /v1/bulk-operations/{operation_id})
+	GetBulkOperation(ctx echo.Context, operationId BulkOperationIdParam) error
+	// AbortBulkOperation Abort a bulk operation
+	// (POST /v1/bulk-operations/{operation_id}/abort)
+	AbortBulkOperation(ctx echo.Context, operationId BulkOperationIdParam) error
+	// ListBulkItems What became of each task
+	// (GET /v1/bulk-operations/{operation_id}/items)
+	ListBulkItems(ctx echo.Context, operationId BulkOperationIdParam, params ListBulkItemsParams) error
 	// ClaimTasks Claim tasks
 	// (POST /v1/claims)
 	ClaimTasks(ctx echo.Context) error
@@ -6171,6 +6581,118 @@ func (w *ServerInterfaceWrapper) PutRetention(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.PutRetention(ctx)
+	return err
+}
+
+// ListBulkOperations converts echo context to params.
+func (w *ServerInterfaceWrapper) ListBulkOperations(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBulkOperationsParams
+	// ------------- Required query parameter "queue" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "queue", ctx.QueryParams(), &params.Queue, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListBulkOperations(ctx, params)
+	return err
+}
+
+// CreateBulkOperation converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateBulkOperation(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateBulkOperation(ctx)
+	return err
+}
+
+// GetBulkOperation converts echo context to params.
+func (w *ServerInterfaceWrapper) GetBulkOperation(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "operation_id" -------------
+	var operationId BulkOperationIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "operation_id", ctx.Param("operation_id"), &operationId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter operation_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetBulkOperation(ctx, operationId)
+	return err
+}
+
+// AbortBulkOperation converts echo context to params.
+func (w *ServerInterfaceWrapper) AbortBulkOperation(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "operation_id" -------------
+	var operationId BulkOperationIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "operation_id", ctx.Param("operation_id"), &operationId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter operation_id: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.AbortBulkOperation(ctx, operationId)
+	return err
+}
+
+// ListBulkItems converts echo context to params.
+func (w *ServerInterfaceWrapper) ListBulkItems(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "operation_id" -------------
+	var operationId BulkOperationIdParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "operation_id", ctx.Param("operation_id"), &operationId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "orbit-id", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter operation_id: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBulkItemsParams
+	// ------------- Optional query parameter "result" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "result", ctx.QueryParams(), &params.Result, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter result: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListBulkItems(ctx, operationId, params)
 	return err
 }
 
@@ -7621,6 +8143,11 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
 	router.POST(options.BaseURL+"/v1/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
 	router.POST(options.BaseURL+"/v1/queues/:queue/drain", wrapper.DrainQueue, options.OperationMiddlewares["drainQueue"]...)
+	router.GET(options.BaseURL+"/v1/bulk-operations", wrapper.ListBulkOperations, options.OperationMiddlewares["listBulkOperations"]...)
+	router.POST(options.BaseURL+"/v1/bulk-operations", wrapper.CreateBulkOperation, options.OperationMiddlewares["createBulkOperation"]...)
+	router.GET(options.BaseURL+"/v1/bulk-operations/:operation_id", wrapper.GetBulkOperation, options.OperationMiddlewares["getBulkOperation"]...)
+	router.GET(options.BaseURL+"/v1/bulk-operations/:operation_id/items", wrapper.ListBulkItems, options.OperationMiddlewares["listBulkItems"]...)
+	router.POST(options.BaseURL+"/v1/bulk-operations/:operation_id/abort", wrapper.AbortBulkOperation, options.OperationMiddlewares["abortBulkOperation"]...)
 	router.GET(options.BaseURL+"/v1/tasks", wrapper.ListTasks, options.OperationMiddlewares["listTasks"]...)
 	router.POST(options.BaseURL+"/v1/tasks", wrapper.SubmitTask, options.OperationMiddlewares["submitTask"]...)
 	router.POST(options.BaseURL+"/v1/task-batches", wrapper.SubmitTaskBatch, options.OperationMiddlewares["submitTaskBatch"]...)
@@ -9543,6 +10070,814 @@ type PutRetention503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PutRetention503ApplicationProblemPlusJSONResponse) VisitPutRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkOperationsRequestObject struct {
+	Params ListBulkOperationsParams
+}
+
+type ListBulkOperationsResponseObject interface {
+	VisitListBulkOperationsResponse(w http.ResponseWriter) error
+}
+
+type ListBulkOperations200JSONResponse BulkOperationList
+
+func (response ListBulkOperations200JSONResponse) VisitListBulkOperationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkOperations400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkOperations400ApplicationProblemPlusJSONResponse) VisitListBulkOperationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkOperations401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkOperations401ApplicationProblemPlusJSONResponse) VisitListBulkOperationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkOperations403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkOperations403ApplicationProblemPlusJSONResponse) VisitListBulkOperationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkOperations404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkOperations404ApplicationProblemPlusJSONResponse) VisitListBulkOperationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkOperations429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkOperations429ApplicationProblemPlusJSONResponse) VisitListBulkOperationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkOperations500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkOperations500ApplicationProblemPlusJSONResponse) VisitListBulkOperationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkOperations503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkOperations503ApplicationProblemPlusJSONResponse) VisitListBulkOperationsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperationRequestObject struct {
+	Body *CreateBulkOperationJSONRequestBody
+}
+
+type CreateBulkOperationResponseObject interface {
+	VisitCreateBulkOperationResponse(w http.ResponseWriter) error
+}
+
+type CreateBulkOperation201ResponseHeaders struct {
+	OrbitReplayed *bool
+}
+
+type CreateBulkOperation201JSONResponse struct {
+	Body    BulkOperationReceipt
+	Headers CreateBulkOperation201ResponseHeaders
+}
+
+func (response CreateBulkOperation201JSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if response.Headers.OrbitReplayed != nil {
+		w.Header().Set("Orbit-Replayed", fmt.Sprint(*response.Headers.OrbitReplayed))
+	}
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation400ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation401ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation403ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation404ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation409ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation413ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation415ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation429ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation500ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBulkOperation503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response CreateBulkOperation503ApplicationProblemPlusJSONResponse) VisitCreateBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBulkOperationRequestObject struct {
+	OperationId BulkOperationIdParam `json:"operation_id"`
+}
+
+type GetBulkOperationResponseObject interface {
+	VisitGetBulkOperationResponse(w http.ResponseWriter) error
+}
+
+type GetBulkOperation200JSONResponse BulkOperation
+
+func (response GetBulkOperation200JSONResponse) VisitGetBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBulkOperation400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response GetBulkOperation400ApplicationProblemPlusJSONResponse) VisitGetBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBulkOperation401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response GetBulkOperation401ApplicationProblemPlusJSONResponse) VisitGetBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBulkOperation403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response GetBulkOperation403ApplicationProblemPlusJSONResponse) VisitGetBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBulkOperation404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response GetBulkOperation404ApplicationProblemPlusJSONResponse) VisitGetBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBulkOperation429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response GetBulkOperation429ApplicationProblemPlusJSONResponse) VisitGetBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBulkOperation500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response GetBulkOperation500ApplicationProblemPlusJSONResponse) VisitGetBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBulkOperation503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response GetBulkOperation503ApplicationProblemPlusJSONResponse) VisitGetBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperationRequestObject struct {
+	OperationId BulkOperationIdParam `json:"operation_id"`
+	Body        *AbortBulkOperationJSONRequestBody
+}
+
+type AbortBulkOperationResponseObject interface {
+	VisitAbortBulkOperationResponse(w http.ResponseWriter) error
+}
+
+type AbortBulkOperation200JSONResponse BulkOperation
+
+func (response AbortBulkOperation200JSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation400ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation401ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation403ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation404ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation409ApplicationProblemPlusJSONResponse struct {
+	ConflictApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation409ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(409)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation413ApplicationProblemPlusJSONResponse struct {
+	TooLargeApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation413ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation415ApplicationProblemPlusJSONResponse struct {
+	UnsupportedTypeApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation415ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation429ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation500ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AbortBulkOperation503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response AbortBulkOperation503ApplicationProblemPlusJSONResponse) VisitAbortBulkOperationResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkItemsRequestObject struct {
+	OperationId BulkOperationIdParam `json:"operation_id"`
+	Params      ListBulkItemsParams
+}
+
+type ListBulkItemsResponseObject interface {
+	VisitListBulkItemsResponse(w http.ResponseWriter) error
+}
+
+type ListBulkItems200JSONResponse BulkItemList
+
+func (response ListBulkItems200JSONResponse) VisitListBulkItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkItems400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkItems400ApplicationProblemPlusJSONResponse) VisitListBulkItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkItems401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkItems401ApplicationProblemPlusJSONResponse) VisitListBulkItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkItems403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkItems403ApplicationProblemPlusJSONResponse) VisitListBulkItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkItems404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkItems404ApplicationProblemPlusJSONResponse) VisitListBulkItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkItems429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkItems429ApplicationProblemPlusJSONResponse) VisitListBulkItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkItems500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkItems500ApplicationProblemPlusJSONResponse) VisitListBulkItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBulkItems503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListBulkItems503ApplicationProblemPlusJSONResponse) VisitListBulkItemsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -19575,6 +20910,21 @@ type StrictServerInterface interface {
 	// PutRetention Change what is kept for how long
 	// (PUT /v1/admin/retention)
 	PutRetention(ctx context.Context, request PutRetentionRequestObject) (PutRetentionResponseObject, error)
+	// ListBulkOperations List bulk operations of a queue
+	// (GET /v1/bulk-operations)
+	ListBulkOperations(ctx context.Context, request ListBulkOperationsRequestObject) (ListBulkOperationsResponseObject, error)
+	// CreateBulkOperation Cancel, retry or purge many tasks of a queue
+	// (POST /v1/bulk-operations)
+	CreateBulkOperation(ctx context.Context, request CreateBulkOperationRequestObject) (CreateBulkOperationResponseObject, error)
+	// GetBulkOperation Get a bulk operation
+	// (GET /v1/bulk-operations/{operation_id})
+	GetBulkOperation(ctx context.Context, request GetBulkOperationRequestObject) (GetBulkOperationResponseObject, error)
+	// AbortBulkOperation Abort a bulk operation
+	// (POST /v1/bulk-operations/{operation_id}/abort)
+	AbortBulkOperation(ctx context.Context, request AbortBulkOperationRequestObject) (AbortBulkOperationResponseObject, error)
+	// ListBulkItems What became of each task
+	// (GET /v1/bulk-operations/{operation_id}/items)
+	ListBulkItems(ctx context.Context, request ListBulkItemsRequestObject) (ListBulkItemsResponseObject, error)
 	// ClaimTasks Claim tasks
 	// (POST /v1/claims)
 	ClaimTasks(ctx context.Context, request ClaimTasksRequestObject) (ClaimTasksResponseObject, error)
@@ -20271,6 +21621,176 @@ func (sh *strictHandler) PutRetention(ctx echo.Context) error {
 		return err
 	} else if validResponse, ok := response.(PutRetentionResponseObject); ok {
 		return validResponse.VisitPutRetentionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBulkOperations operation middleware
+func (sh *strictHandler) ListBulkOperations(ctx echo.Context, params ListBulkOperationsParams) error {
+	var request ListBulkOperationsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBulkOperations(ctx.Request().Context(), request.(ListBulkOperationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBulkOperations")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBulkOperationsResponseObject); ok {
+		return validResponse.VisitListBulkOperationsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateBulkOperation operation middleware
+func (sh *strictHandler) CreateBulkOperation(ctx echo.Context) error {
+	var request CreateBulkOperationRequestObject
+
+	var body CreateBulkOperationJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateBulkOperation(ctx.Request().Context(), request.(CreateBulkOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateBulkOperation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateBulkOperationResponseObject); ok {
+		return validResponse.VisitCreateBulkOperationResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetBulkOperation operation middleware
+func (sh *strictHandler) GetBulkOperation(ctx echo.Context, operationId BulkOperationIdParam) error {
+	var request GetBulkOperationRequestObject
+
+	request.OperationId = operationId
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBulkOperation(ctx.Request().Context(), request.(GetBulkOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBulkOperation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetBulkOperationResponseObject); ok {
+		return validResponse.VisitGetBulkOperationResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AbortBulkOperation operation middleware
+func (sh *strictHandler) AbortBulkOperation(ctx echo.Context, operationId BulkOperationIdParam) error {
+	var request AbortBulkOperationRequestObject
+
+	request.OperationId = operationId
+
+	var body AbortBulkOperationJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AbortBulkOperation(ctx.Request().Context(), request.(AbortBulkOperationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AbortBulkOperation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AbortBulkOperationResponseObject); ok {
+		return validResponse.VisitAbortBulkOperationResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListBulkItems operation middleware
+func (sh *strictHandler) ListBulkItems(ctx echo.Context, operationId BulkOperationIdParam, params ListBulkItemsParams) error {
+	var request ListBulkItemsRequestObject
+
+	request.OperationId = operationId
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBulkItems(ctx.Request().Context(), request.(ListBulkItemsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBulkItems")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListBulkItemsResponseObject); ok {
+		return validResponse.VisitListBulkItemsResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
