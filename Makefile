@@ -73,8 +73,8 @@ integration: build ## Real processes, killed: the tests behind the build tag "in
 
 .PHONY: chaos
 chaos: build ## Kills and broken links, many times over; every figure is printed (ORBIT_CHAOS_FACTOR, default 10)
-	ORBIT_CHAOS_FACTOR=$${ORBIT_CHAOS_FACTOR:-10} ORBIT_TEST_TIMEOUT=6h ORBIT_BINARY="$(CURDIR)/$(BINARY)" ORBIT_TEST_FORMAT=standard-verbose \
-		ORBIT_TEST_REPORT=build/chaos tools/test.sh --only . -tags integration -count=1 -run 'KilledAgain|LinkFails|C22' -v ./integration/...
+	ORBIT_CHAOS_FACTOR=$${ORBIT_CHAOS_FACTOR:-10} ORBIT_STREAM_RESULTS=$${ORBIT_STREAM_RESULTS:-100000} ORBIT_TEST_TIMEOUT=6h ORBIT_BINARY="$(CURDIR)/$(BINARY)" ORBIT_TEST_FORMAT=standard-verbose \
+		ORBIT_TEST_REPORT=build/chaos tools/test.sh --only . -tags integration -count=1 -run 'KilledAgain|LinkFails|C22|StreamUnder' -v ./integration/...
 
 ## Run ----------------------------------------------------------------------------------------------------------------
 

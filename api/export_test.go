@@ -59,3 +59,6 @@ func Routes(t testing.TB) []string {
 	slices.Sort(out)
 	return out
 }
+
+// Sockets is how many are open.
+func (s *Server) Sockets() int64 { return s.sockets.Load() }

@@ -121,7 +121,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, notice, grace time.D
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	return server.Shutdown(stop)
+	if err := server.Shutdown(stop); err != nil {
+		return err
+	}
+	return s.socketsEnd(stop)
+}
+
+// socketsEnd waits for the sockets, which the server no longer knows since they were upgraded: what they are answering
+// is answered.
+func (s *Server) socketsEnd(ctx context.Context) error {
+	for s.sockets.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return nil
 }
 
 // Drain makes the node look unready and ends its long polls. It is safe to call twice.

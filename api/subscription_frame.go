@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -99,6 +100,36 @@ func (f frame) seqs() (seqs []int64) {
 		}
 	}
 	return seqs
+}
+
+// frameBytes is where a frame of deliveries ends, though never before its first: over a slow link each frame must arrive
+// within the time of one write, and what arrived is not handed out again.
+const frameBytes = 1 << 20
+
+// parts cuts an answer into frames. Each is complete: a client needs no other to check and to acknowledge it.
+func parts(p httpapi.Pulled) iter.Seq[httpapi.Pulled] {
+	return func(yield func(httpapi.Pulled) bool) {
+		items := p.Items
+		for from, to, size := 0, 0, 0; from < len(items); {
+			for size = 0; to < len(items) && (to == from || size+weight(&items[to]) <= frameBytes); to++ {
+				size += weight(&items[to])
+			}
+			p.Items = items[from:to]
+			if !yield(p) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// weight is about how long a delivery is as text.
+func weight(d *httpapi.Delivery) int {
+	n := 1024 + len(d.Output)
+	if d.Failure != nil {
+		n += len(d.Failure.Details)
+	}
+	return n
 }
 
 func deliveriesFrame(p httpapi.Pulled) []byte {

@@ -18,7 +18,7 @@ import (
 const (
 	// socketLife ends every socket now and then, so that nodes share their consumers anew; the consumer goes on where it was.
 	socketLife = time.Hour
-	// socketPing is how often a key is judged again and a peer asked whether it lives, and how long it may take to say so.
+	// socketPing is how often a key is judged again and a peer asked whether it lives.
 	socketPing = 10 * time.Second
 	// socketsMax bounds the sockets of a node: each is three goroutines and some kilobytes.
 	socketsMax = 10_000
@@ -147,7 +147,7 @@ func (k *socket) ping(ctx context.Context) error {
 		if refused := auth.JudgeAgain(ctx); refused != nil {
 			return refused
 		}
-		alive, cancel := context.WithTimeout(ctx, socketPing)
+		alive, cancel := context.WithTimeout(ctx, k.Timeout) // behind the frame under way
 		err := k.conn.Ping(alive)
 		cancel()
 		if err != nil {
@@ -207,8 +207,10 @@ func (k *socket) push(request, following context.Context, consumer string) error
 			continue
 		}
 		k.pushed(pulled.Items)
-		if err := k.write(request, deliveriesFrame(pulled)); err != nil {
-			return err
+		for part := range parts(pulled) {
+			if err := k.write(request, deliveriesFrame(part)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -217,7 +219,11 @@ func (k *socket) push(request, following context.Context, consumer string) error
 // peerGone is an end by the other side or by the network.
 type peerGone struct{ error }
 
+// write sends one frame. A peer that does not take it within the time of an operation is gone: it must not hold a
+// goroutine and what was handed out to it.
 func (k *socket) write(ctx context.Context, text []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, k.Timeout)
+	defer cancel()
 	if err := k.conn.Write(ctx, websocket.MessageText, text); err != nil {
 		return peerGone{err}
 	}

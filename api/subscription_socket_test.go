@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/orbitrun/orbit/api"
 	"github.com/orbitrun/orbit/api/auth"
 	httpapi "github.com/orbitrun/orbit/gen/http"
 )
@@ -281,5 +283,69 @@ func TestADrainingNodeEndsItsSockets(t *testing.T) {
 	n.Drain()
 	if _, err := w.next(5 * time.Second); websocket.CloseStatus(err) != websocket.StatusGoingAway {
 		t.Errorf("ended with %v", err)
+	}
+}
+
+// A peer that takes nothing is cut, and what was handed out to it goes to the next one when its time is over.
+func TestASocketThatIsNotReadIsCut(t *testing.T) {
+	n := newNode(t, func(o *api.Options) { o.Timeout = time.Second })
+	n.queue("work")
+	n.subscribe("s", `{"ack_timeout_ms":1000}`)
+	n.finishWith("work", 64, `"`+strings.Repeat("x", 200<<10)+`"`)
+	w := n.open("s")
+	w.send(`{"id":1,"follow":{"consumer":"a","credit":64}}`)
+	for began := time.Now(); n.Sockets() > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("the socket stands")
+		}
+	}
+	n.expect("the next consumer", n.pull("s", "b", 0, 1, 5*time.Second).Items[0].Generation, 2)
+}
+
+// Large results come in frames of a bounded length, in order, each complete in itself.
+func TestLargeResultsComeInSeveralFrames(t *testing.T) {
+	n := newNode(t)
+	n.queue("work")
+	n.subscribe("s", `{}`)
+	n.finishWith("work", 32, `"`+strings.Repeat("x", 200<<10)+`"`)
+	w := n.open("s")
+	w.send(`{"id":1,"follow":{"consumer":"a","credit":32}}`)
+	frames := 0
+	for last := int64(0); last < 32; frames++ {
+		p := w.must(5 * time.Second).Deliveries
+		size := 0
+		for _, d := range p.Items {
+			n.expect("the next one", d.Seq, last+1)
+			last, size = d.Seq, size+len(d.Output)
+		}
+		if size > 1<<20 || p.Epoch != 1 || !p.InOrder {
+			t.Errorf("a frame of %d bytes: epoch %d", size, p.Epoch)
+		}
+	}
+	if frames < 7 {
+		t.Errorf("%d frames for 6.4 MB", frames)
+	}
+}
+
+// A node that shuts down answers what its sockets are asking, and waits for them.
+func TestAShutdownWaitsForSockets(t *testing.T) {
+	n := newNode(t)
+	n.queue("work")
+	n.subscribe("s", `{}`)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- n.Serve(ctx, l, 0, 5*time.Second) }()
+	n.url = "http://" + l.Addr().String()
+	w := n.open("s")
+	w.send(`{"id":1,"follow":{"consumer":"a","credit":4}}`)
+	time.Sleep(50 * time.Millisecond)
+	stop()
+	if _, err := w.next(5 * time.Second); websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("ended with %v", err)
+	}
+	if err := <-done; err != nil || n.Sockets() != 0 {
+		t.Errorf("the node ended with %v and %d sockets", err, n.Sockets())
 	}
 }

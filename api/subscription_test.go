@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,12 @@ import (
 // finish submits, claims and completes n tasks of a queue, so that n results stand in the stream.
 func (n *node) finish(queue string, count int) {
 	n.Helper()
+	n.finishWith(queue, count, `{"n": 1.0}`)
+}
+
+// finishWith completes them with an output.
+func (n *node) finishWith(queue string, count int, output string) {
+	n.Helper()
 	for done := 0; done < count; done += 32 {
 		var items []string
 		for i := done; i < min(done+32, count); i++ {
@@ -30,9 +37,11 @@ func (n *node) finish(queue string, count int) {
 		n.post("/v1/claims", ask).is(200).into(&claimed)
 		items = nil
 		for _, t := range claimed.Tasks {
-			items = append(items, fmt.Sprintf(`{"task_id":%q,"attempt_no":%d,"token":%q,"outcome":"SUCCEEDED","output":{"n": 1.0}}`, t.TaskId, t.AttemptNo, t.Token))
+			items = append(items, fmt.Sprintf(`{"task_id":%q,"attempt_no":%d,"token":%q,"outcome":"SUCCEEDED","output":%s}`, t.TaskId, t.AttemptNo, t.Token, output))
 		}
-		n.post("/v1/completions", `{"worker":"w","items":[`+strings.Join(items, ",")+`]}`).is(200)
+		for chunk := range slices.Chunk(items, max(1, min(32, 1<<20/len(output)))) { // a body has a bound
+			n.post("/v1/completions", `{"worker":"w","items":[`+strings.Join(chunk, ",")+`]}`).is(200)
+		}
 	}
 }
 
