@@ -35,6 +35,7 @@ type Runner struct {
 	clocks *alarm        // of workflow checkpoints
 	offset time.Duration // database time minus node time
 	ticks  uint64
+	moved  chan struct{}
 
 	bulkRing chan struct{} // capacity 1
 
@@ -52,7 +53,10 @@ const candidatesMax = 100
 
 // New makes a runner. Run starts it.
 func New(reader *sql.DB, writer *tx.DB, lanes Lanes, log *slog.Logger) *Runner {
-	return &Runner{q: db.New(reader), reader: reader, writer: writer, lanes: lanes, log: log, tick: Tick, alarm: newAlarm(0), clocks: newAlarm(clockSlack), expired: map[uint64]time.Time{}, bulkRing: make(chan struct{}, 1)}
+	return &Runner{
+		q: db.New(reader), reader: reader, writer: writer, lanes: lanes, log: log, tick: Tick, alarm: newAlarm(0), clocks: newAlarm(clockSlack),
+		expired: map[uint64]time.Time{}, bulkRing: make(chan struct{}, 1), moved: make(chan struct{}, 1),
+	}
 }
 
 // Note tells the runner that something of a namespace becomes due at a time of the database.
@@ -64,6 +68,14 @@ func (r *Runner) NoteClock(namespace uint64, at time.Time) { r.clocks.set(namesp
 // clockSlack is how long after the first due checkpoint the scan for all of them comes: neighbours share a
 // transaction, and no clock rings before the database's.
 const clockSlack = 3 * time.Millisecond
+
+// TimeMoved tells the runner that the database's clock has jumped: it reads the clock again and looks for everything.
+func (r *Runner) TimeMoved() {
+	select {
+	case r.moved <- struct{}{}:
+	default:
+	}
+}
 
 // seenSlack is how much later a node rings for a checkpoint that it only saw in the table: the node that wrote it was
 // told, rings first and takes it away, so that not every node of a cluster does the same work.
@@ -84,6 +96,9 @@ func (r *Runner) Run(ctx context.Context) {
 			r.round(ctx)
 			// a little jitter keeps nodes that started together from scanning together for ever
 			timer.Reset(r.tick - r.tick/20 + time.Duration(rand.Int64N(int64(r.tick/10))))
+		case <-r.moved:
+			r.measure(ctx)
+			r.round(ctx)
 		case <-r.alarm.ring: // an earlier alarm: compute the wait anew
 		case <-r.clocks.ring:
 		case <-r.clocks.after(r.offset):

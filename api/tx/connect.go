@@ -56,6 +56,7 @@ func setDefault(d *time.Duration, value time.Duration) {
 type connector struct {
 	driver.Connector
 	session []string
+	shift   *Shift // nil: the clock is what it is
 }
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -69,7 +70,10 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, err
 		}
 	}
-	return conn, nil
+	if c.shift == nil {
+		return conn, nil
+	}
+	return shifted{conn.(serverConn), c.shift}, nil
 }
 
 const (
@@ -81,7 +85,12 @@ const (
 
 // OpenReader opens a pool for single-statement reads; nothing is locked and nothing is written through it.
 func OpenReader(dsn string, connections int) (*sql.DB, error) {
-	return open(dsn, connections, 0, readCommitted)
+	return OpenShiftedReader(dsn, connections, nil)
+}
+
+// OpenShiftedReader opens a reader that sees the time of a shift.
+func OpenShiftedReader(dsn string, connections int, shift *Shift) (*sql.DB, error) {
+	return open(dsn, connections, 0, shift, readCommitted)
 }
 
 // silence is how long a writer believes a server that says nothing: longer than any wait for a lock, and no longer than
@@ -89,7 +98,7 @@ func OpenReader(dsn string, connections int) (*sql.DB, error) {
 const silence = 8 * time.Second
 
 // open's patience is how long a read may be silent; zero means what every connection has.
-func open(dsn string, connections int, patience time.Duration, session ...string) (*sql.DB, error) {
+func open(dsn string, connections int, patience time.Duration, shift *Shift, session ...string) (*sql.DB, error) {
 	cfg, err := parse(dsn)
 	if err != nil {
 		return nil, err
@@ -102,7 +111,7 @@ func open(dsn string, connections int, patience time.Duration, session ...string
 	if err != nil {
 		return nil, err
 	}
-	pool := sql.OpenDB(connector{inner, session})
+	pool := sql.OpenDB(connector{inner, session, shift})
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	pool.SetConnMaxLifetime(4 * time.Minute)

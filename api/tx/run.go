@@ -34,8 +34,11 @@ const Tries = 8
 const resolveFor = 20 * time.Second
 
 // Open opens the writers' pool of a node.
-func Open(dsn string, connections int) (*DB, error) {
-	pool, err := open(dsn, connections, silence, readCommitted, noAutocommit)
+func Open(dsn string, connections int) (*DB, error) { return OpenShifted(dsn, connections, nil) }
+
+// OpenShifted opens writers that see the time of a shift.
+func OpenShifted(dsn string, connections int, shift *Shift) (*DB, error) {
+	pool, err := open(dsn, connections, silence, shift, readCommitted, noAutocommit)
 	if err != nil {
 		return nil, err
 	}

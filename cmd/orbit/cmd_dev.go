@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +29,7 @@ type devFlags struct {
 	nodeFlags
 	data    string
 	durable bool
+	movable bool
 }
 
 // devReady is what `orbit dev` says when it can be used; with --output json it is one line.
@@ -54,6 +59,7 @@ kill -9, and after a crash of the database. One process owns a folder at a time.
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.data, "data", defaultData(), "folder of the private database")
 	cmd.Flags().BoolVar(&f.durable, "durable", false, "flush every commit to disk, as production does")
+	cmd.Flags().BoolVar(&f.movable, "movable-time", false, "let POST /time on the admin address move the time on, for tests")
 	cmd.Flags().StringVar(&output, "output", "text", "what to print when ready: text or json")
 	return cmd
 }
@@ -82,7 +88,13 @@ func (f *devFlags) run(cmd *cobra.Command, output string) error {
 	if err != nil {
 		return err
 	}
-	n, err := node.Open(cmd.Context(), f.options(server.DSN(), log))
+	options := f.options(server.DSN(), log)
+	if f.movable {
+		if options.Shift, err = keptShift(f.data); err != nil {
+			return err
+		}
+	}
+	n, err := node.Open(cmd.Context(), options)
 	if err != nil {
 		return err
 	}
@@ -93,6 +105,28 @@ func (f *devFlags) run(cmd *cobra.Command, output string) error {
 		fmt.Fprintf(cmd.OutOrStdout(), devText, ready.URL, ready.Key, ready.Admin, ready.URL, ready.Key)
 	}
 	return n.Run(cmd.Context())
+}
+
+// keptShift continues the moved time of a folder; its file time_shift_ms says how far it was moved before.
+func keptShift(data string) (*tx.Shift, error) {
+	file := filepath.Join(data, "time_shift_ms")
+	shift := &tx.Shift{}
+	text, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return nil, err
+	default:
+		ms, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("time_shift_ms in %s is no number: %w", data, err)
+		}
+		_ = shift.Advance(time.Duration(ms) * time.Millisecond) // nothing is kept yet, so nothing fails
+	}
+	shift.Keep = func(d time.Duration) error {
+		return os.WriteFile(file, strconv.AppendInt(nil, d.Milliseconds(), 10), 0o600)
+	}
+	return shift, nil
 }
 
 const devText = `

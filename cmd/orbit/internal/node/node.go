@@ -40,6 +40,7 @@ type Options struct {
 	Grace    time.Duration // how long open requests may end; default 15 s
 	Log      *slog.Logger
 	Build    httpapi.Version
+	Shift    *tx.Shift // moves the time, and lets the admin address move it (time.go); nil: nobody can
 }
 
 // Node is an assembled node whose port is open but not yet served.
@@ -95,13 +96,13 @@ func (o Options) withDefaults() Options {
 }
 
 func (n *Node) open(ctx context.Context) (err error) {
-	if n.reader, err = tx.OpenReader(n.opt.DSN, n.opt.Readers); err != nil {
+	if n.reader, err = tx.OpenShiftedReader(n.opt.DSN, n.opt.Readers, n.opt.Shift); err != nil {
 		return err
 	}
 	if err := migrate.Check(ctx, n.reader); err != nil {
 		return err
 	}
-	if n.writer, err = tx.Open(n.opt.DSN, n.opt.Writers); err != nil {
+	if n.writer, err = tx.OpenShifted(n.opt.DSN, n.opt.Writers, n.opt.Shift); err != nil {
 		return err
 	}
 	n.assemble()
@@ -141,7 +142,7 @@ func (n *Node) Run(ctx context.Context) error {
 		all.Wait()
 	}()
 	if n.admin != nil {
-		admin := n.server.HTTP(n.metrics.Admin(n.opt.Profiler))
+		admin := n.server.HTTP(n.adminHandler())
 		go func() { _ = admin.Serve(n.admin) }()
 		defer func() { _ = admin.Close() }()
 	}
