@@ -66,7 +66,7 @@ func New(t testing.TB) *Server {
 func (s *Server) Start() {
 	s.t.Helper()
 	s.process = exec.Command(binary(s.t), "dev", "--data", s.data, "--listen", s.listen, "--movable-time", "--output", "json", "--log-level", "warn") //nolint:gosec // the binary is what the test runs
-	s.process.Env = append(os.Environ(), "ORBIT_DATABASE_URL=") // one in the environment may be somebody's
+	s.process.Env = append(os.Environ(), "ORBIT_DATABASE_URL=")                                                                                       // one in the environment may be somebody's
 	s.process.Stderr = s.log
 	stdout, err := s.process.StdoutPipe()
 	if err == nil {
