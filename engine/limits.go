@@ -87,6 +87,8 @@ const (
 	BulkPageMax      = 128
 	BulkRetryPageMax = 32
 	BulkScanMax      = 500
+	// FailuresCountedMax bounds the newest failures that are counted by code and handler in one answer.
+	FailuresCountedMax = 10_000
 	// BulkSampleMax is how many tasks a dry run names.
 	BulkSampleMax = 100
 	// TasksAheadMax bounds the count of tasks in front of one: who has so many before it need not know the exact number.

@@ -135,6 +135,7 @@ func TestPlans(t *testing.T) {
 	must(t, columns.Flush())
 	t.Log(table.String())
 	strangers(t, conn)
+	counts(t, conn)
 }
 
 // strangers measures what the plan cannot show: the handler is a condition on the index, so tasks of other handlers

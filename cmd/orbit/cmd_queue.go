@@ -17,7 +17,7 @@ var _ = register(queueCommand)
 
 func queueCommand() *cobra.Command {
 	s := &cli.Settings{}
-	cmd := group("queue", "Make, change and look at queues", "", queuePut(s), queueGet(s), queueList(s), queueBulk(s),
+	cmd := group("queue", "Make, change and look at queues", "", queuePut(s), queueGet(s), queueList(s), queueBulk(s), queueFailures(s),
 		queueHold(s, "pause", "Stop claims", "Nothing is claimed from then on; submissions are still taken, and what runs goes on.", (*client.Client).PauseQueueWithBody),
 		queueHold(s, "resume", "End a pause and a drain", "Claims and submissions are taken again.", (*client.Client).ResumeQueueWithBody),
 		queueHold(s, "drain", "Stop submissions", "No new tasks are taken; what is there is still given out.", (*client.Client).DrainQueueWithBody))

@@ -64,3 +64,29 @@ func TestBlockersNameEveryCause(t *testing.T) {
 		}
 	}
 }
+
+// Next actions over every state, source and history: the table is the rules of reviews and manual retries.
+func TestNextActions(t *testing.T) {
+	for _, c := range []struct {
+		s    pulse.Standstill
+		want string
+	}{
+		{pulse.Standstill{State: pulse.PublicFailed, Source: pulse.SourceDirect}, "[RETRY]"},
+		{pulse.Standstill{State: pulse.PublicFailed, Source: pulse.SourceRetry}, "[RETRY]"},
+		{pulse.Standstill{State: pulse.PublicCancelled, Source: pulse.SourceDirect}, "[RETRY]"},
+		{pulse.Standstill{State: pulse.PublicFailed, Source: pulse.SourceDirect, Retried: true}, "[FOLLOW_SUCCESSOR]"},
+		{pulse.Standstill{State: pulse.PublicFailed, Source: pulse.SourceDirect, Unknown: true}, "[SUBMIT_NEW]"},
+		{pulse.Standstill{State: pulse.PublicFailed, Source: pulse.SourceSchedule}, "[TRIGGER_SCHEDULE]"},
+		{pulse.Standstill{State: pulse.PublicFailed, Source: pulse.SourceSchedule, Unknown: true}, "[SUBMIT_NEW TRIGGER_SCHEDULE]"},
+		{pulse.Standstill{State: pulse.PublicFailed, Source: pulse.SourceWorkflow}, "[RECOVER_INSTANCE]"},
+		{pulse.Standstill{State: pulse.PublicReview, Source: pulse.SourceWorkflow}, "[RECOVER_INSTANCE]"},
+		{pulse.Standstill{State: pulse.PublicReview, Source: pulse.SourceDirect, Unknown: true}, "[REVIEW]"},
+		{pulse.Standstill{State: pulse.PublicReview, Source: pulse.SourceSchedule}, "[REVIEW]"},
+		{pulse.Standstill{State: pulse.PublicQueued, Source: pulse.SourceDirect}, "[]"},
+		{pulse.Standstill{State: pulse.PublicSucceeded, Source: pulse.SourceDirect}, "[]"},
+	} {
+		if got := fmt.Sprint(pulse.NextActions(c.s)); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.s, got, c.want)
+		}
+	}
+}

@@ -12,6 +12,71 @@ import (
 	"time"
 )
 
+const countFailures = `-- name: CountFailures :many
+SELECT x.failure_code, x.handler, x.handler_version, CAST(COUNT(*) AS SIGNED) AS tasks, CAST(MIN(x.created_at) AS DATETIME(6)) AS oldest_at, CAST(MAX(x.created_at) AS DATETIME(6)) AS newest_at
+FROM (SELECT t.failure_code, t.handler, t.handler_version, t.created_at FROM task t FORCE INDEX (task_list_state)
+      WHERE t.namespace_id = ? AND t.queue_id = ? AND t.state = ? AND t.created_at >= ? AND t.created_at < ?
+      ORDER BY t.created_at DESC, t.task_id DESC LIMIT ?) x
+GROUP BY x.failure_code, x.handler, x.handler_version ORDER BY tasks DESC, x.failure_code, x.handler, x.handler_version
+`
+
+type CountFailuresParams struct {
+	NamespaceID   uint64
+	QueueID       uint64
+	State         uint8
+	CreatedFrom   time.Time
+	CreatedBefore time.Time
+	Limit         int32
+}
+
+type CountFailuresRow struct {
+	FailureCode    []byte
+	Handler        []byte
+	HandlerVersion []byte
+	Tasks          int64
+	OldestAt       time.Time
+	NewestAt       time.Time
+}
+
+// The same tasks counted by code and handler: the newest of a range, up to a bound, so that a long history costs no more.
+// lock: none.
+func (q *Queries) CountFailures(ctx context.Context, arg CountFailuresParams) ([]CountFailuresRow, error) {
+	rows, err := q.db.QueryContext(ctx, countFailures,
+		arg.NamespaceID,
+		arg.QueueID,
+		arg.State,
+		arg.CreatedFrom,
+		arg.CreatedBefore,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountFailuresRow
+	for rows.Next() {
+		var i CountFailuresRow
+		if err := rows.Scan(
+			&i.FailureCode,
+			&i.Handler,
+			&i.HandlerVersion,
+			&i.Tasks,
+			&i.OldestAt,
+			&i.NewestAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countTasksAhead = `-- name: CountTasksAhead :one
 SELECT CAST(COUNT(*) AS SIGNED) AS ahead FROM (
   SELECT 1 FROM open_task x FORCE INDEX (open_due)
@@ -1310,6 +1375,95 @@ func (q *Queries) ListExpiredTasks(ctx context.Context, arg ListExpiredTasksPara
 	return items, nil
 }
 
+const listFailures = `-- name: ListFailures :many
+SELECT t.task_id, t.state, t.state_version, t.source, t.owner_id, t.gate_id, t.handler, t.handler_version, t.max_attempts, t.created_at, t.changed_at, t.result_attempt_no,
+       t.failure_code, t.business_key, a.failure_message
+FROM task t FORCE INDEX (task_list_state) LEFT JOIN attempt a ON a.namespace_id = t.namespace_id AND a.task_id = t.task_id AND a.attempt_no = t.result_attempt_no
+WHERE t.namespace_id = ? AND t.queue_id = ? AND t.state = ? AND t.created_at >= ? AND t.created_at < ?
+  AND (t.created_at < ? OR (t.created_at = ? AND t.task_id < ?))
+ORDER BY t.created_at DESC, t.task_id DESC LIMIT ?
+`
+
+type ListFailuresParams struct {
+	NamespaceID   uint64
+	QueueID       uint64
+	State         uint8
+	CreatedFrom   time.Time
+	CreatedBefore time.Time
+	BeforeAt      time.Time
+	BeforeID      []byte
+	Limit         int32
+}
+
+type ListFailuresRow struct {
+	TaskID          []byte
+	State           uint8
+	StateVersion    uint32
+	Source          uint8
+	OwnerID         []byte
+	GateID          []byte
+	Handler         []byte
+	HandlerVersion  []byte
+	MaxAttempts     uint16
+	CreatedAt       time.Time
+	ChangedAt       time.Time
+	ResultAttemptNo uint16
+	FailureCode     []byte
+	BusinessKey     []byte
+	FailureMessage  []byte
+}
+
+// An operator's view of what failed or waits for a person, newest first, with the message of the attempt that decided.
+// lock: none.
+func (q *Queries) ListFailures(ctx context.Context, arg ListFailuresParams) ([]ListFailuresRow, error) {
+	rows, err := q.db.QueryContext(ctx, listFailures,
+		arg.NamespaceID,
+		arg.QueueID,
+		arg.State,
+		arg.CreatedFrom,
+		arg.CreatedBefore,
+		arg.BeforeAt,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListFailuresRow
+	for rows.Next() {
+		var i ListFailuresRow
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.State,
+			&i.StateVersion,
+			&i.Source,
+			&i.OwnerID,
+			&i.GateID,
+			&i.Handler,
+			&i.HandlerVersion,
+			&i.MaxAttempts,
+			&i.CreatedAt,
+			&i.ChangedAt,
+			&i.ResultAttemptNo,
+			&i.FailureCode,
+			&i.BusinessKey,
+			&i.FailureMessage,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listFreeResources = `-- name: ListFreeResources :many
 SELECT resource_key, waiters FROM resource_lock WHERE namespace_id = ? AND task_id = ? AND waiters > 0 ORDER BY resource_key LIMIT ?
 `
@@ -2393,6 +2547,57 @@ func (q *Queries) ListTasksByState(ctx context.Context, arg ListTasksByStatePara
 			&i.OutputContract,
 			&i.Input,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listUnknownEffects = `-- name: ListUnknownEffects :many
+SELECT task_id, CAST(COUNT(*) AS SIGNED) AS unknown_attempts FROM attempt
+WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) AND outcome = 4 GROUP BY task_id ORDER BY task_id
+`
+
+type ListUnknownEffectsParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type ListUnknownEffectsRow struct {
+	TaskID          []byte
+	UnknownAttempts int64
+}
+
+// Which of a page's tasks have an attempt whose effect nobody knows (outcome 4).
+// lock: none.
+func (q *Queries) ListUnknownEffects(ctx context.Context, arg ListUnknownEffectsParams) ([]ListUnknownEffectsRow, error) {
+	query := listUnknownEffects
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListUnknownEffectsRow
+	for rows.Next() {
+		var i ListUnknownEffectsRow
+		if err := rows.Scan(&i.TaskID, &i.UnknownAttempts); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -202,6 +202,24 @@ func (e DeliveryOutcomeOutcome) Valid() bool {
 	}
 }
 
+// Defines values for FailureState.
+const (
+	FailureStateFAILED      FailureState = "FAILED"
+	FailureStateNEEDSREVIEW FailureState = "NEEDS_REVIEW"
+)
+
+// Valid indicates whether the value is a known member of the FailureState enum.
+func (e FailureState) Valid() bool {
+	switch e {
+	case FailureStateFAILED:
+		return true
+	case FailureStateNEEDSREVIEW:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FaultIn.
 const (
 	Body   FaultIn = "body"
@@ -748,6 +766,36 @@ func (e TaskWaitsFor) Valid() bool {
 	case TaskWaitsForTIME:
 		return true
 	case TaskWaitsForWORKER:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TaskAction.
+const (
+	TaskActionFOLLOWSUCCESSOR TaskAction = "FOLLOW_SUCCESSOR"
+	TaskActionRECOVERINSTANCE TaskAction = "RECOVER_INSTANCE"
+	TaskActionRETRY           TaskAction = "RETRY"
+	TaskActionREVIEW          TaskAction = "REVIEW"
+	TaskActionSUBMITNEW       TaskAction = "SUBMIT_NEW"
+	TaskActionTRIGGERSCHEDULE TaskAction = "TRIGGER_SCHEDULE"
+)
+
+// Valid indicates whether the value is a known member of the TaskAction enum.
+func (e TaskAction) Valid() bool {
+	switch e {
+	case TaskActionFOLLOWSUCCESSOR:
+		return true
+	case TaskActionRECOVERINSTANCE:
+		return true
+	case TaskActionRETRY:
+		return true
+	case TaskActionREVIEW:
+		return true
+	case TaskActionSUBMITNEW:
+		return true
+	case TaskActionTRIGGERSCHEDULE:
 		return true
 	default:
 		return false
@@ -2019,6 +2067,63 @@ type Failure struct {
 	// Example: page 3 is damaged
 	Message string `json:"message,omitempty"`
 }
+
+// FailureGroup Tasks with one code and one handler.
+type FailureGroup struct {
+	// Code Code of the last failure; absent when there is none.
+	//
+	// Example: card_declined
+	Code *string `json:"code,omitempty"`
+
+	// Handler Name of the code that runs the task, frozen at acceptance.
+	//
+	// Example: convert
+	Handler Handler `json:"handler"`
+
+	// HandlerVersion Version of the handler as text, so that 1.10 stays 1.10.
+	//
+	// Example: 2
+	HandlerVersion HandlerVersion `json:"handler_version"`
+
+	// NewestAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	NewestAt Time `json:"newest_at"`
+
+	// OldestAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	OldestAt Time `json:"oldest_at"`
+
+	// Tasks How many.
+	//
+	// Example: 42
+	Tasks int64 `json:"tasks"`
+}
+
+// FailureGroups Failures counted by code and handler, the largest group first.
+type FailureGroups struct {
+	// Complete Whether these are all of the range; otherwise the newest 10,000, and a narrower range tells more.
+	Complete bool `json:"complete"`
+
+	// Counted Tasks in all groups.
+	//
+	// Example: 57
+	Counted int64 `json:"counted"`
+
+	// Items The groups.
+	Items []FailureGroup `json:"items"`
+
+	// State Ended FAILED, or waits for a person.
+	//
+	// Example: FAILED
+	State FailureState `json:"state"`
+}
+
+// FailureState Ended FAILED, or waits for a person.
+//
+// Example: FAILED
+type FailureState string
 
 // Fault One field at fault.
 type Fault struct {
@@ -4631,6 +4736,11 @@ type TaskLostPolicy string
 // Example: WORKER
 type TaskWaitsFor string
 
+// TaskAction What the rules allow next: REVIEW decides, RETRY repeats, FOLLOW_SUCCESSOR looks at the repetition, SUBMIT_NEW because an effect is unknown, RECOVER_INSTANCE and TRIGGER_SCHEDULE because a workflow or a schedule owns it.
+//
+// Example: RETRY
+type TaskAction string
+
 // TaskBatch Up to 32 submissions in at most 512 KiB. Not atomic; each item stands for itself.
 type TaskBatch struct {
 	// Items The submissions.
@@ -4763,6 +4873,96 @@ type TaskEventKind string
 type TaskEventList struct {
 	// Items The page.
 	Items []TaskEvent `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// TaskFailure A task that failed or waits for a person.
+type TaskFailure struct {
+	// Actions The legal next actions.
+	Actions []TaskAction `json:"actions"`
+
+	// AttemptNo Attempt that decided; absent when none ran.
+	//
+	// Example: 3
+	AttemptNo *int32 `json:"attempt_no,omitempty"`
+
+	// BusinessKey What it is about.
+	//
+	// Example: order-17
+	BusinessKey *string `json:"business_key,omitempty"`
+
+	// ChangedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	ChangedAt Time `json:"changed_at"`
+
+	// Code Code of the last failure.
+	//
+	// Example: card_declined
+	Code *string `json:"code,omitempty"`
+
+	// CreatedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedAt Time `json:"created_at"`
+
+	// EffectUnknown An attempt ended UNKNOWN; its effect may have happened.
+	EffectUnknown bool `json:"effect_unknown"`
+
+	// Handler Name of the code that runs the task, frozen at acceptance.
+	//
+	// Example: convert
+	Handler Handler `json:"handler"`
+
+	// HandlerVersion Version of the handler as text, so that 1.10 stays 1.10.
+	//
+	// Example: 2
+	HandlerVersion HandlerVersion `json:"handler_version"`
+
+	// InstanceId Id of a workflow instance, `inst_` and 32 lower-case hex digits.
+	//
+	// Example: inst_0193a5c01d5b7c2e8f4a6b1c2d3e4f51
+	InstanceId *InstanceId `json:"instance_id,omitempty"`
+
+	// Message What the attempt said.
+	//
+	// Example: the bank refused
+	Message *string `json:"message,omitempty"`
+
+	// RetriedBy Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	RetriedBy *TaskId `json:"retried_by,omitempty"`
+
+	// Source Where a task came from.
+	//
+	// Example: DIRECT
+	Source SourceKind `json:"source"`
+
+	// State Ended FAILED, or waits for a person.
+	//
+	// Example: FAILED
+	State FailureState `json:"state"`
+
+	// StateVersion Names this state: a retry or review says it.
+	//
+	// Example: 3
+	StateVersion int64 `json:"state_version"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// TaskFailureList A page of failures, newest first.
+type TaskFailureList struct {
+	// Items The page.
+	Items []TaskFailure `json:"items"`
 
 	// NextCursor Opaque position, bound to the list and to every filter it was given with.
 	//
@@ -5601,6 +5801,11 @@ type CredentialIdParam = CredentialId
 // CursorParam defines model for CursorParam.
 type CursorParam = string
 
+// FailureStateParam Ended FAILED, or waits for a person.
+//
+// Example: FAILED
+type FailureStateParam = FailureState
+
 // IdempotencyKeyParam defines model for IdempotencyKeyParam.
 type IdempotencyKeyParam = string
 
@@ -5822,6 +6027,36 @@ type ListInstanceWaitsParams struct {
 
 // ListQueuesParams defines parameters for ListQueues.
 type ListQueuesParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CountFailuresParams defines parameters for CountFailures.
+type CountFailuresParams struct {
+	// State FAILED (default) or NEEDS_REVIEW.
+	State *FailureStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// CreatedFrom Created at this time or later, RFC 3339.
+	CreatedFrom *CreatedFromParam `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedBefore Created before this time, RFC 3339.
+	CreatedBefore *CreatedBeforeParam `form:"created_before,omitempty" json:"created_before,omitempty"`
+}
+
+// ListFailuresParams defines parameters for ListFailures.
+type ListFailuresParams struct {
+	// State FAILED (default) or NEEDS_REVIEW.
+	State *FailureStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// CreatedFrom Created at this time or later, RFC 3339.
+	CreatedFrom *CreatedFromParam `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedBefore Created before this time, RFC 3339.
+	CreatedBefore *CreatedBeforeParam `form:"created_before,omitempty" json:"created_before,omitempty"`
+
 	// Cursor next_cursor of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -6200,6 +6435,12 @@ type ServerInterface interface {
 	// DrainQueue Drain a queue
 	// (POST /v1/queues/{queue}/drain)
 	DrainQueue(ctx echo.Context, queue QueueParam) error
+	// CountFailures Count failures by code and handler
+	// (GET /v1/queues/{queue}/failure-groups)
+	CountFailures(ctx echo.Context, queue QueueParam, params CountFailuresParams) error
+	// ListFailures What failed or waits for a person
+	// (GET /v1/queues/{queue}/failures)
+	ListFailures(ctx echo.Context, queue QueueParam, params ListFailuresParams) error
 	// PauseQueue Pause a queue
 	// (POST /v1/queues/{queue}/pause)
 	PauseQueue(ctx echo.Context, queue QueueParam) error
@@ -7058,6 +7299,98 @@ func (w *ServerInterfaceWrapper) DrainQueue(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.DrainQueue(ctx, queue)
+	return err
+}
+
+// CountFailures converts echo context to params.
+func (w *ServerInterfaceWrapper) CountFailures(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "queue" -------------
+	var queue QueueParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "queue", ctx.Param("queue"), &queue, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CountFailuresParams
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", ctx.QueryParams(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter state: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_from", ctx.QueryParams(), &params.CreatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_before" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_before", ctx.QueryParams(), &params.CreatedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_before: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CountFailures(ctx, queue, params)
+	return err
+}
+
+// ListFailures converts echo context to params.
+func (w *ServerInterfaceWrapper) ListFailures(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "queue" -------------
+	var queue QueueParam
+
+	err = runtime.BindStyledParameterWithOptions("simple", "queue", ctx.Param("queue"), &queue, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter queue: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListFailuresParams
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", ctx.QueryParams(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter state: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_from", ctx.QueryParams(), &params.CreatedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_from: %s", err))
+	}
+
+	// ------------- Optional query parameter "created_before" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "created_before", ctx.QueryParams(), &params.CreatedBefore, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter created_before: %s", err))
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", ctx.QueryParams(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter cursor: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ListFailures(ctx, queue, params)
 	return err
 }
 
@@ -8143,6 +8476,8 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/queues/:queue/pause", wrapper.PauseQueue, options.OperationMiddlewares["pauseQueue"]...)
 	router.POST(options.BaseURL+"/v1/queues/:queue/resume", wrapper.ResumeQueue, options.OperationMiddlewares["resumeQueue"]...)
 	router.POST(options.BaseURL+"/v1/queues/:queue/drain", wrapper.DrainQueue, options.OperationMiddlewares["drainQueue"]...)
+	router.GET(options.BaseURL+"/v1/queues/:queue/failures", wrapper.ListFailures, options.OperationMiddlewares["listFailures"]...)
+	router.GET(options.BaseURL+"/v1/queues/:queue/failure-groups", wrapper.CountFailures, options.OperationMiddlewares["countFailures"]...)
 	router.GET(options.BaseURL+"/v1/bulk-operations", wrapper.ListBulkOperations, options.OperationMiddlewares["listBulkOperations"]...)
 	router.POST(options.BaseURL+"/v1/bulk-operations", wrapper.CreateBulkOperation, options.OperationMiddlewares["createBulkOperation"]...)
 	router.GET(options.BaseURL+"/v1/bulk-operations/:operation_id", wrapper.GetBulkOperation, options.OperationMiddlewares["getBulkOperation"]...)
@@ -13420,6 +13755,288 @@ type DrainQueue503ApplicationProblemPlusJSONResponse struct {
 }
 
 func (response DrainQueue503ApplicationProblemPlusJSONResponse) VisitDrainQueueResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountFailuresRequestObject struct {
+	Queue  QueueParam `json:"queue"`
+	Params CountFailuresParams
+}
+
+type CountFailuresResponseObject interface {
+	VisitCountFailuresResponse(w http.ResponseWriter) error
+}
+
+type CountFailures200JSONResponse FailureGroups
+
+func (response CountFailures200JSONResponse) VisitCountFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountFailures400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response CountFailures400ApplicationProblemPlusJSONResponse) VisitCountFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountFailures401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response CountFailures401ApplicationProblemPlusJSONResponse) VisitCountFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountFailures403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response CountFailures403ApplicationProblemPlusJSONResponse) VisitCountFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountFailures404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response CountFailures404ApplicationProblemPlusJSONResponse) VisitCountFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountFailures429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response CountFailures429ApplicationProblemPlusJSONResponse) VisitCountFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountFailures500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response CountFailures500ApplicationProblemPlusJSONResponse) VisitCountFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountFailures503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response CountFailures503ApplicationProblemPlusJSONResponse) VisitCountFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFailuresRequestObject struct {
+	Queue  QueueParam `json:"queue"`
+	Params ListFailuresParams
+}
+
+type ListFailuresResponseObject interface {
+	VisitListFailuresResponse(w http.ResponseWriter) error
+}
+
+type ListFailures200JSONResponse TaskFailureList
+
+func (response ListFailures200JSONResponse) VisitListFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFailures400ApplicationProblemPlusJSONResponse struct {
+	BadRequestApplicationProblemPlusJSONResponse
+}
+
+func (response ListFailures400ApplicationProblemPlusJSONResponse) VisitListFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFailures401ApplicationProblemPlusJSONResponse struct {
+	UnauthorizedApplicationProblemPlusJSONResponse
+}
+
+func (response ListFailures401ApplicationProblemPlusJSONResponse) VisitListFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFailures403ApplicationProblemPlusJSONResponse struct {
+	ForbiddenApplicationProblemPlusJSONResponse
+}
+
+func (response ListFailures403ApplicationProblemPlusJSONResponse) VisitListFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFailures404ApplicationProblemPlusJSONResponse struct {
+	NotFoundApplicationProblemPlusJSONResponse
+}
+
+func (response ListFailures404ApplicationProblemPlusJSONResponse) VisitListFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFailures429ApplicationProblemPlusJSONResponse struct {
+	TooManyApplicationProblemPlusJSONResponse
+}
+
+func (response ListFailures429ApplicationProblemPlusJSONResponse) VisitListFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	if response.Headers.RetryAfter != nil {
+		w.Header().Set("Retry-After", fmt.Sprint(*response.Headers.RetryAfter))
+	}
+	w.WriteHeader(429)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFailures500ApplicationProblemPlusJSONResponse struct {
+	InternalApplicationProblemPlusJSONResponse
+}
+
+func (response ListFailures500ApplicationProblemPlusJSONResponse) VisitListFailuresResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListFailures503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ListFailures503ApplicationProblemPlusJSONResponse) VisitListFailuresResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -20973,6 +21590,12 @@ type StrictServerInterface interface {
 	// DrainQueue Drain a queue
 	// (POST /v1/queues/{queue}/drain)
 	DrainQueue(ctx context.Context, request DrainQueueRequestObject) (DrainQueueResponseObject, error)
+	// CountFailures Count failures by code and handler
+	// (GET /v1/queues/{queue}/failure-groups)
+	CountFailures(ctx context.Context, request CountFailuresRequestObject) (CountFailuresResponseObject, error)
+	// ListFailures What failed or waits for a person
+	// (GET /v1/queues/{queue}/failures)
+	ListFailures(ctx context.Context, request ListFailuresRequestObject) (ListFailuresResponseObject, error)
 	// PauseQueue Pause a queue
 	// (POST /v1/queues/{queue}/pause)
 	PauseQueue(ctx context.Context, request PauseQueueRequestObject) (PauseQueueResponseObject, error)
@@ -22374,6 +22997,58 @@ func (sh *strictHandler) DrainQueue(ctx echo.Context, queue QueueParam) error {
 		return err
 	} else if validResponse, ok := response.(DrainQueueResponseObject); ok {
 		return validResponse.VisitDrainQueueResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CountFailures operation middleware
+func (sh *strictHandler) CountFailures(ctx echo.Context, queue QueueParam, params CountFailuresParams) error {
+	var request CountFailuresRequestObject
+
+	request.Queue = queue
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CountFailures(ctx.Request().Context(), request.(CountFailuresRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CountFailures")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CountFailuresResponseObject); ok {
+		return validResponse.VisitCountFailuresResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListFailures operation middleware
+func (sh *strictHandler) ListFailures(ctx echo.Context, queue QueueParam, params ListFailuresParams) error {
+	var request ListFailuresRequestObject
+
+	request.Queue = queue
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListFailures(ctx.Request().Context(), request.(ListFailuresRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListFailures")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListFailuresResponseObject); ok {
+		return validResponse.VisitListFailuresResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

@@ -356,3 +356,28 @@ WHERE s.namespace_id = ? AND s.held_until < ? AND o.task_id IS NULL ORDER BY s.h
 -- lock: 9 task X (slots, by held_until).
 -- name: DeleteIdleSlots :execrows
 DELETE FROM task_slot WHERE namespace_id = ? AND held_until < ? AND task_id IN (sqlc.slice('task_ids'));
+
+-- An operator's view of what failed or waits for a person, newest first, with the message of the attempt that decided.
+-- lock: none.
+-- name: ListFailures :many
+SELECT t.task_id, t.state, t.state_version, t.source, t.owner_id, t.gate_id, t.handler, t.handler_version, t.max_attempts, t.created_at, t.changed_at, t.result_attempt_no,
+       t.failure_code, t.business_key, a.failure_message
+FROM task t FORCE INDEX (task_list_state) LEFT JOIN attempt a ON a.namespace_id = t.namespace_id AND a.task_id = t.task_id AND a.attempt_no = t.result_attempt_no
+WHERE t.namespace_id = ? AND t.queue_id = ? AND t.state = ? AND t.created_at >= sqlc.arg('created_from') AND t.created_at < sqlc.arg('created_before')
+  AND (t.created_at < sqlc.arg('before_at') OR (t.created_at = sqlc.arg('before_at') AND t.task_id < sqlc.arg('before_id')))
+ORDER BY t.created_at DESC, t.task_id DESC LIMIT ?;
+
+-- The same tasks counted by code and handler: the newest of a range, up to a bound, so that a long history costs no more.
+-- lock: none.
+-- name: CountFailures :many
+SELECT x.failure_code, x.handler, x.handler_version, CAST(COUNT(*) AS SIGNED) AS tasks, CAST(MIN(x.created_at) AS DATETIME(6)) AS oldest_at, CAST(MAX(x.created_at) AS DATETIME(6)) AS newest_at
+FROM (SELECT t.failure_code, t.handler, t.handler_version, t.created_at FROM task t FORCE INDEX (task_list_state)
+      WHERE t.namespace_id = ? AND t.queue_id = ? AND t.state = ? AND t.created_at >= sqlc.arg('created_from') AND t.created_at < sqlc.arg('created_before')
+      ORDER BY t.created_at DESC, t.task_id DESC LIMIT ?) x
+GROUP BY x.failure_code, x.handler, x.handler_version ORDER BY tasks DESC, x.failure_code, x.handler, x.handler_version;
+
+-- Which of a page's tasks have an attempt whose effect nobody knows (outcome 4).
+-- lock: none.
+-- name: ListUnknownEffects :many
+SELECT task_id, CAST(COUNT(*) AS SIGNED) AS unknown_attempts FROM attempt
+WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) AND outcome = 4 GROUP BY task_id ORDER BY task_id;

@@ -185,6 +185,24 @@ func (e DeliveryOutcomeOutcome) Valid() bool {
 	}
 }
 
+// Defines values for FailureState.
+const (
+	FailureStateFAILED      FailureState = "FAILED"
+	FailureStateNEEDSREVIEW FailureState = "NEEDS_REVIEW"
+)
+
+// Valid indicates whether the value is a known member of the FailureState enum.
+func (e FailureState) Valid() bool {
+	switch e {
+	case FailureStateFAILED:
+		return true
+	case FailureStateNEEDSREVIEW:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FaultIn.
 const (
 	Body   FaultIn = "body"
@@ -710,6 +728,36 @@ func (e TaskWaitsFor) Valid() bool {
 	case TaskWaitsForTIME:
 		return true
 	case TaskWaitsForWORKER:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TaskAction.
+const (
+	TaskActionFOLLOWSUCCESSOR TaskAction = "FOLLOW_SUCCESSOR"
+	TaskActionRECOVERINSTANCE TaskAction = "RECOVER_INSTANCE"
+	TaskActionRETRY           TaskAction = "RETRY"
+	TaskActionREVIEW          TaskAction = "REVIEW"
+	TaskActionSUBMITNEW       TaskAction = "SUBMIT_NEW"
+	TaskActionTRIGGERSCHEDULE TaskAction = "TRIGGER_SCHEDULE"
+)
+
+// Valid indicates whether the value is a known member of the TaskAction enum.
+func (e TaskAction) Valid() bool {
+	switch e {
+	case TaskActionFOLLOWSUCCESSOR:
+		return true
+	case TaskActionRECOVERINSTANCE:
+		return true
+	case TaskActionRETRY:
+		return true
+	case TaskActionREVIEW:
+		return true
+	case TaskActionSUBMITNEW:
+		return true
+	case TaskActionTRIGGERSCHEDULE:
 		return true
 	default:
 		return false
@@ -1799,6 +1847,63 @@ type Failure struct {
 	// Example: page 3 is damaged
 	Message string `json:"message,omitempty"`
 }
+
+// FailureGroup Tasks with one code and one handler.
+type FailureGroup struct {
+	// Code Code of the last failure; absent when there is none.
+	//
+	// Example: card_declined
+	Code *string `json:"code,omitempty"`
+
+	// Handler Name of the code that runs the task, frozen at acceptance.
+	//
+	// Example: convert
+	Handler Handler `json:"handler"`
+
+	// HandlerVersion Version of the handler as text, so that 1.10 stays 1.10.
+	//
+	// Example: 2
+	HandlerVersion HandlerVersion `json:"handler_version"`
+
+	// NewestAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	NewestAt Time `json:"newest_at"`
+
+	// OldestAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	OldestAt Time `json:"oldest_at"`
+
+	// Tasks How many.
+	//
+	// Example: 42
+	Tasks int64 `json:"tasks"`
+}
+
+// FailureGroups Failures counted by code and handler, the largest group first.
+type FailureGroups struct {
+	// Complete Whether these are all of the range; otherwise the newest 10,000, and a narrower range tells more.
+	Complete bool `json:"complete"`
+
+	// Counted Tasks in all groups.
+	//
+	// Example: 57
+	Counted int64 `json:"counted"`
+
+	// Items The groups.
+	Items []FailureGroup `json:"items"`
+
+	// State Ended FAILED, or waits for a person.
+	//
+	// Example: FAILED
+	State FailureState `json:"state"`
+}
+
+// FailureState Ended FAILED, or waits for a person.
+//
+// Example: FAILED
+type FailureState string
 
 // Fault One field at fault.
 type Fault struct {
@@ -4120,6 +4225,11 @@ type TaskLostPolicy string
 // Example: WORKER
 type TaskWaitsFor string
 
+// TaskAction What the rules allow next: REVIEW decides, RETRY repeats, FOLLOW_SUCCESSOR looks at the repetition, SUBMIT_NEW because an effect is unknown, RECOVER_INSTANCE and TRIGGER_SCHEDULE because a workflow or a schedule owns it.
+//
+// Example: RETRY
+type TaskAction string
+
 // TaskBatch Up to 32 submissions in at most 512 KiB. Not atomic; each item stands for itself.
 type TaskBatch struct {
 	// Items The submissions.
@@ -4252,6 +4362,96 @@ type TaskEventKind string
 type TaskEventList struct {
 	// Items The page.
 	Items []TaskEvent `json:"items"`
+
+	// NextCursor Opaque position, bound to the list and to every filter it was given with.
+	//
+	// Example: djIuZXhhbXBsZQ
+	NextCursor Cursor `json:"next_cursor,omitempty"`
+}
+
+// TaskFailure A task that failed or waits for a person.
+type TaskFailure struct {
+	// Actions The legal next actions.
+	Actions []TaskAction `json:"actions"`
+
+	// AttemptNo Attempt that decided; absent when none ran.
+	//
+	// Example: 3
+	AttemptNo *int32 `json:"attempt_no,omitempty"`
+
+	// BusinessKey What it is about.
+	//
+	// Example: order-17
+	BusinessKey *string `json:"business_key,omitempty"`
+
+	// ChangedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	ChangedAt Time `json:"changed_at"`
+
+	// Code Code of the last failure.
+	//
+	// Example: card_declined
+	Code *string `json:"code,omitempty"`
+
+	// CreatedAt Time of the database clock, RFC 3339, UTC, six digits of fraction.
+	//
+	// Example: 2031-07-01T08:30:00.000000Z
+	CreatedAt Time `json:"created_at"`
+
+	// EffectUnknown An attempt ended UNKNOWN; its effect may have happened.
+	EffectUnknown bool `json:"effect_unknown"`
+
+	// Handler Name of the code that runs the task, frozen at acceptance.
+	//
+	// Example: convert
+	Handler Handler `json:"handler"`
+
+	// HandlerVersion Version of the handler as text, so that 1.10 stays 1.10.
+	//
+	// Example: 2
+	HandlerVersion HandlerVersion `json:"handler_version"`
+
+	// InstanceId Id of a workflow instance, `inst_` and 32 lower-case hex digits.
+	//
+	// Example: inst_0193a5c01d5b7c2e8f4a6b1c2d3e4f51
+	InstanceId *InstanceId `json:"instance_id,omitempty"`
+
+	// Message What the attempt said.
+	//
+	// Example: the bank refused
+	Message *string `json:"message,omitempty"`
+
+	// RetriedBy Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	RetriedBy *TaskId `json:"retried_by,omitempty"`
+
+	// Source Where a task came from.
+	//
+	// Example: DIRECT
+	Source SourceKind `json:"source"`
+
+	// State Ended FAILED, or waits for a person.
+	//
+	// Example: FAILED
+	State FailureState `json:"state"`
+
+	// StateVersion Names this state: a retry or review says it.
+	//
+	// Example: 3
+	StateVersion int64 `json:"state_version"`
+
+	// TaskId Id of a task, `task_` and 32 lower-case hex digits (UUIDv7 inside).
+	//
+	// Example: task_0193a5c01d5b7c2e8f4a6b1c2d3e4f50
+	TaskId TaskId `json:"task_id"`
+}
+
+// TaskFailureList A page of failures, newest first.
+type TaskFailureList struct {
+	// Items The page.
+	Items []TaskFailure `json:"items"`
 
 	// NextCursor Opaque position, bound to the list and to every filter it was given with.
 	//
@@ -5080,6 +5280,11 @@ type CreatedFromParam = time.Time
 // CursorParam defines model for CursorParam.
 type CursorParam = string
 
+// FailureStateParam Ended FAILED, or waits for a person.
+//
+// Example: FAILED
+type FailureStateParam = FailureState
+
 // IdempotencyKeyParam defines model for IdempotencyKeyParam.
 type IdempotencyKeyParam = string
 
@@ -5268,6 +5473,36 @@ type ListInstanceWaitsParams struct {
 
 // ListQueuesParams defines parameters for ListQueues.
 type ListQueuesParams struct {
+	// Cursor next_cursor of the page before.
+	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit Size of the page.
+	Limit *LimitParam `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CountFailuresParams defines parameters for CountFailures.
+type CountFailuresParams struct {
+	// State FAILED (default) or NEEDS_REVIEW.
+	State *FailureStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// CreatedFrom Created at this time or later, RFC 3339.
+	CreatedFrom *CreatedFromParam `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedBefore Created before this time, RFC 3339.
+	CreatedBefore *CreatedBeforeParam `form:"created_before,omitempty" json:"created_before,omitempty"`
+}
+
+// ListFailuresParams defines parameters for ListFailures.
+type ListFailuresParams struct {
+	// State FAILED (default) or NEEDS_REVIEW.
+	State *FailureStateParam `form:"state,omitempty" json:"state,omitempty"`
+
+	// CreatedFrom Created at this time or later, RFC 3339.
+	CreatedFrom *CreatedFromParam `form:"created_from,omitempty" json:"created_from,omitempty"`
+
+	// CreatedBefore Created before this time, RFC 3339.
+	CreatedBefore *CreatedBeforeParam `form:"created_before,omitempty" json:"created_before,omitempty"`
+
 	// Cursor next_cursor of the page before.
 	Cursor *CursorParam `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -5855,6 +6090,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
 	DrainQueue(ctx context.Context, queue QueueParam, body DrainQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CountFailures Count failures by code and handler
+	//
+	// Of the newest 10,000 of the range; complete says whether these are all.
+	//
+	// Corresponds with GET /v1/queues/{queue}/failure-groups (the `CountFailures` operationId).
+	CountFailures(ctx context.Context, queue QueueParam, params *CountFailuresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListFailures What failed or waits for a person
+	//
+	// Newest first by acceptance, with the last code and the legal next actions of each.
+	//
+	// Corresponds with GET /v1/queues/{queue}/failures (the `ListFailures` operationId).
+	ListFailures(ctx context.Context, queue QueueParam, params *ListFailuresParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PauseQueueWithBody Pause a queue
 	//
@@ -6984,6 +7233,40 @@ func (c *Client) DrainQueueWithBody(ctx context.Context, queue QueueParam, conte
 // Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
 func (c *Client) DrainQueue(ctx context.Context, queue QueueParam, body DrainQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDrainQueueRequest(c.Server, queue, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CountFailures Count failures by code and handler
+//
+// Of the newest 10,000 of the range; complete says whether these are all.
+//
+// Corresponds with GET /v1/queues/{queue}/failure-groups (the `CountFailures` operationId).
+func (c *Client) CountFailures(ctx context.Context, queue QueueParam, params *CountFailuresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCountFailuresRequest(c.Server, queue, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListFailures What failed or waits for a person
+//
+// Newest first by acceptance, with the last code and the legal next actions of each.
+//
+// Corresponds with GET /v1/queues/{queue}/failures (the `ListFailures` operationId).
+func (c *Client) ListFailures(ctx context.Context, queue QueueParam, params *ListFailuresParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFailuresRequest(c.Server, queue, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9403,6 +9686,200 @@ func NewDrainQueueRequestWithBody(server string, queue QueueParam, contentType s
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewCountFailuresRequest constructs an http.Request for the CountFailures method
+func NewCountFailuresRequest(server string, queue QueueParam, params *CountFailuresParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/queues/%s/failure-groups", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedFrom != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_from", *params.CreatedFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_before", *params.CreatedBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListFailuresRequest constructs an http.Request for the ListFailures method
+func NewListFailuresRequest(server string, queue QueueParam, params *ListFailuresParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/queues/%s/failures", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedFrom != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_from", *params.CreatedFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.CreatedBefore != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "created_before", *params.CreatedBefore, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -12069,6 +12546,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/queues/{queue}/drain (the `DrainQueue` operationId).
 	DrainQueueWithResponse(ctx context.Context, queue QueueParam, body DrainQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*DrainQueueResponse, error)
+
+	// CountFailuresWithResponse Count failures by code and handler
+	//
+	// Of the newest 10,000 of the range; complete says whether these are all.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/queues/{queue}/failure-groups (the `CountFailures` operationId).
+	CountFailuresWithResponse(ctx context.Context, queue QueueParam, params *CountFailuresParams, reqEditors ...RequestEditorFn) (*CountFailuresResponse, error)
+
+	// ListFailuresWithResponse What failed or waits for a person
+	//
+	// Newest first by acceptance, with the last code and the legal next actions of each.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/queues/{queue}/failures (the `ListFailures` operationId).
+	ListFailuresWithResponse(ctx context.Context, queue QueueParam, params *ListFailuresParams, reqEditors ...RequestEditorFn) (*ListFailuresResponse, error)
 
 	// PauseQueueWithBodyWithResponse Pause a queue
 	//
@@ -15082,6 +15577,214 @@ func (r DrainQueueResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r DrainQueueResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CountFailuresResponse429Headers the declared response headers of an HTTP 429 response for CountFailures
+type CountFailuresResponse429Headers struct {
+	RetryAfter *int
+}
+
+// CountFailuresResponse503Headers the declared response headers of an HTTP 503 response for CountFailures
+type CountFailuresResponse503Headers struct {
+	RetryAfter *int
+}
+
+type CountFailuresResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FailureGroups
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *CountFailuresResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *CountFailuresResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CountFailuresResponse) GetJSON200() *FailureGroups {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r CountFailuresResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r CountFailuresResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r CountFailuresResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r CountFailuresResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r CountFailuresResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r CountFailuresResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r CountFailuresResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r CountFailuresResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CountFailuresResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CountFailuresResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CountFailuresResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListFailuresResponse429Headers the declared response headers of an HTTP 429 response for ListFailures
+type ListFailuresResponse429Headers struct {
+	RetryAfter *int
+}
+
+// ListFailuresResponse503Headers the declared response headers of an HTTP 503 response for ListFailures
+type ListFailuresResponse503Headers struct {
+	RetryAfter *int
+}
+
+type ListFailuresResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TaskFailureList
+	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationproblemJSON400 *BadRequest
+	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
+	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationproblemJSON404 *NotFound
+	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
+	ApplicationproblemJSON429 *TooMany
+	// ApplicationproblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationproblemJSON500 *Internal
+	// ApplicationproblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationproblemJSON503 *Unavailable
+	// Headers429 the parsed response headers for an HTTP 429 response
+	Headers429 *ListFailuresResponse429Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ListFailuresResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListFailuresResponse) GetJSON200() *TaskFailureList {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSON400 returns the response for an HTTP 400 `application/problem+json` response
+func (r ListFailuresResponse) GetApplicationproblemJSON400() *BadRequest {
+	return r.ApplicationproblemJSON400
+}
+
+// GetApplicationproblemJSON401 returns the response for an HTTP 401 `application/problem+json` response
+func (r ListFailuresResponse) GetApplicationproblemJSON401() *Unauthorized {
+	return r.ApplicationproblemJSON401
+}
+
+// GetApplicationproblemJSON403 returns the response for an HTTP 403 `application/problem+json` response
+func (r ListFailuresResponse) GetApplicationproblemJSON403() *Forbidden {
+	return r.ApplicationproblemJSON403
+}
+
+// GetApplicationproblemJSON404 returns the response for an HTTP 404 `application/problem+json` response
+func (r ListFailuresResponse) GetApplicationproblemJSON404() *NotFound {
+	return r.ApplicationproblemJSON404
+}
+
+// GetApplicationproblemJSON429 returns the response for an HTTP 429 `application/problem+json` response
+func (r ListFailuresResponse) GetApplicationproblemJSON429() *TooMany {
+	return r.ApplicationproblemJSON429
+}
+
+// GetApplicationproblemJSON500 returns the response for an HTTP 500 `application/problem+json` response
+func (r ListFailuresResponse) GetApplicationproblemJSON500() *Internal {
+	return r.ApplicationproblemJSON500
+}
+
+// GetApplicationproblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ListFailuresResponse) GetApplicationproblemJSON503() *Unavailable {
+	return r.ApplicationproblemJSON503
+}
+
+// GetBody returns the raw response body bytes
+func (r ListFailuresResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFailuresResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFailuresResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListFailuresResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -20772,6 +21475,36 @@ func (c *ClientWithResponses) DrainQueueWithResponse(ctx context.Context, queue 
 	return ParseDrainQueueResponse(rsp)
 }
 
+// CountFailuresWithResponse Count failures by code and handler
+//
+// Of the newest 10,000 of the range; complete says whether these are all.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/queues/{queue}/failure-groups (the `CountFailures` operationId).
+func (c *ClientWithResponses) CountFailuresWithResponse(ctx context.Context, queue QueueParam, params *CountFailuresParams, reqEditors ...RequestEditorFn) (*CountFailuresResponse, error) {
+	rsp, err := c.CountFailures(ctx, queue, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCountFailuresResponse(rsp)
+}
+
+// ListFailuresWithResponse What failed or waits for a person
+//
+// Newest first by acceptance, with the last code and the legal next actions of each.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/queues/{queue}/failures (the `ListFailures` operationId).
+func (c *ClientWithResponses) ListFailuresWithResponse(ctx context.Context, queue QueueParam, params *ListFailuresParams, reqEditors ...RequestEditorFn) (*ListFailuresResponse, error) {
+	rsp, err := c.ListFailures(ctx, queue, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFailuresResponse(rsp)
+}
+
 // PauseQueueWithBodyWithResponse Pause a queue
 //
 // Nothing is claimed from the commit on; submissions are still taken, and what runs goes on. Pausing again changes nothing.
@@ -24046,6 +24779,202 @@ func ParseDrainQueueResponse(rsp *http.Response) (*DrainQueueResponse, error) {
 		response.Headers429 = &headers
 	case rsp.StatusCode == 503:
 		var headers DrainQueueResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCountFailuresResponse parses an HTTP response from a CountFailuresWithResponse call
+func ParseCountFailuresResponse(rsp *http.Response) (*CountFailuresResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CountFailuresResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FailureGroups
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers CountFailuresResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers CountFailuresResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListFailuresResponse parses an HTTP response from a ListFailuresWithResponse call
+func ParseListFailuresResponse(rsp *http.Response) (*ListFailuresResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFailuresResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TaskFailureList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 429:
+		var dest TooMany
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON429 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Internal
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON503 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 429:
+		var headers ListFailuresResponse429Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = &value
+		}
+		response.Headers429 = &headers
+	case rsp.StatusCode == 503:
+		var headers ListFailuresResponse503Headers
 		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
 			var value int
 			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
