@@ -71,7 +71,7 @@ func settledThrough(ctx context.Context, q *db.Queries, namespace uint64, s *str
 func (s *Server) subscriptionModel(ctx context.Context, namespace uint64, row *db.Subscription) (httpapi.Subscription, error) {
 	sub := store.Subscription(row)
 	out := httpapi.Subscription{
-		SubscriptionId: fmt.Sprintf("sub_%016x", row.SubscriptionID), Name: string(row.Name), Queues: []string{}, InOrder: sub.InOrder,
+		SubscriptionId: fmt.Sprintf("sub_%016x", row.SubscriptionID), Name: string(row.Name), Queues: []string{}, States: statesModel(sub.States), Handlers: append([]string{}, sub.Handlers...), InOrder: sub.InOrder,
 		Window: int32(sub.Window), AckTimeoutMs: sub.AckTimeout.Milliseconds(), GenerationsMax: int32(sub.Generations), Paused: sub.Paused,
 		Epoch: int64(sub.Epoch), NextSeq: int64(sub.Next), SettledThrough: int64(sub.Next) - 1, SelectedCount: int64(sub.Selected),
 		PendingCount: sub.Pending, DeadCount: sub.Dead, Version: int64(sub.Version), CreatedAt: row.CreatedAt,

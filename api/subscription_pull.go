@@ -70,7 +70,7 @@ func (p *pull) due() time.Duration {
 
 // run is one look. It writes nothing when there is nothing to hand out.
 //
-// Locks: subscription X → its deliveries X. Statements: at most 11.
+// Locks: subscription X → its deliveries X. Statements: at most 12.
 func (p *pull) run(ctx context.Context, b tx.Begun) error {
 	sub, held, err := p.lock(ctx, b)
 	if err != nil {
@@ -107,5 +107,9 @@ func readAhead(ctx context.Context, q *db.Queries, namespace uint64, sub *stream
 	}
 	before := min(head.NextSeq, sub.Next+stream.ScanMax)
 	rows, err := q.ListStreamRange(ctx, db.ListStreamRangeParams{NamespaceID: namespace, FromSeq: sub.Next, BeforeSeq: before})
-	return store.StreamEntries(rows), head.NextSeq, err
+	if err != nil {
+		return nil, head.NextSeq, err
+	}
+	entries := store.StreamEntries(rows)
+	return entries, head.NextSeq, store.ReadHandlers(ctx, q, namespace, sub, entries)
 }

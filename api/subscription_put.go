@@ -13,6 +13,7 @@ import (
 	"github.com/orbitrun/orbit/api/store"
 	"github.com/orbitrun/orbit/api/tx"
 	"github.com/orbitrun/orbit/engine/exact"
+	"github.com/orbitrun/orbit/engine/pulse"
 	"github.com/orbitrun/orbit/engine/stream"
 	"github.com/orbitrun/orbit/gen/db"
 	httpapi "github.com/orbitrun/orbit/gen/http"
@@ -53,10 +54,12 @@ func (s *Server) PutSubscription(ctx context.Context, r httpapi.PutSubscriptionR
 
 type subscriptionPut struct {
 	subscribed
-	want   *httpapi.SubscriptionSettings
-	queues []uint64
-	fresh  uint64   // id if it does not exist yet
-	secret [32]byte // likewise
+	want     *httpapi.SubscriptionSettings
+	queues   []uint64
+	states   stream.States
+	handlers []string
+	fresh    uint64   // id if it does not exist yet
+	secret   [32]byte // likewise
 }
 
 // Defaults of settings that are left out; the description names them too.
@@ -65,6 +68,30 @@ const (
 	ackTimeoutDefaultMs int64 = 30_000
 	generationsDefault  int32 = 20
 )
+
+// resultStates are the states in which a task may have a result, as the stream writes them.
+var resultStates = map[httpapi.ResultState]pulse.Public{
+	"SUCCEEDED": pulse.PublicSucceeded, "FAILED": pulse.PublicFailed, "CANCELLED": pulse.PublicCancelled, "NEEDS_REVIEW": pulse.PublicReview,
+}
+
+// allResults names every state, which is the same as naming none.
+var allResults = func() (all stream.States) {
+	for _, state := range resultStates {
+		all = all.With(uint8(state))
+	}
+	return all
+}()
+
+func statesModel(s stream.States) []httpapi.ResultState {
+	out := []httpapi.ResultState{}
+	for name, state := range resultStates {
+		if s != 0 && s.Has(uint8(state)) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 func or[T any](v *T, otherwise T) T {
 	if v == nil {
@@ -86,6 +113,13 @@ func (p *subscriptionPut) resolve(ctx context.Context, s *Server) error {
 	}
 	slices.Sort(p.queues)
 	p.queues = slices.Compact(p.queues)
+	for _, state := range p.want.States {
+		p.states = p.states.With(uint8(resultStates[state]))
+	}
+	if p.states == allResults {
+		p.states = 0
+	}
+	p.handlers = slices.Compact(slices.Sorted(slices.Values(p.want.Handlers)))
 	return nil
 }
 
@@ -139,7 +173,7 @@ func (p *subscriptionPut) create(ctx context.Context, b tx.Begun) error {
 func (p *subscriptionPut) insert(ctx context.Context, b tx.Begun, at *stream.Position) error {
 	row := db.InsertSubscriptionParams{
 		NamespaceID: p.caller.Namespace, SubscriptionID: p.fresh, ApplicationID: p.caller.Application, Name: []byte(p.name),
-		QueueIds: store.PackQueueIDs(p.queues), InOrder: flag(or(p.want.InOrder, true)), Paused: flag(p.want.Paused),
+		QueueIds: store.PackQueueIDs(p.queues), States: uint8(p.states), Handlers: store.PackHandlers(p.handlers), InOrder: flag(or(p.want.InOrder, true)), Paused: flag(p.want.Paused),
 		WindowMax: uint16(or(p.want.Window, windowDefault)), AckTimeoutMs: uint32(or(p.want.AckTimeoutMs, ackTimeoutDefaultMs)),
 		GenerationsMax: uint16(or(p.want.GenerationsMax, generationsDefault)), NextSeq: at.Next, Secret: p.secret[:], CreatedAt: b.Now(),
 	}
@@ -158,8 +192,8 @@ func (p *subscriptionPut) change(ctx context.Context, b tx.Begun) error {
 	if err := p.expected(old.Version); err != nil {
 		return err
 	}
-	if !slices.Equal(old.Queues, p.queues) || old.InOrder != or(p.want.InOrder, true) {
-		return problem.New("subscription_fixed", "queues and in_order hold from the creation on; make another subscription")
+	if !slices.Equal(old.Queues, p.queues) || old.States != p.states || !slices.Equal(old.Handlers, p.handlers) || old.InOrder != or(p.want.InOrder, true) {
+		return problem.New("subscription_fixed", "queues, states, handlers and in_order hold from the creation on; make another subscription")
 	}
 	window, timeout, generations := or(p.want.Window, windowDefault), or(p.want.AckTimeoutMs, ackTimeoutDefaultMs), or(p.want.GenerationsMax, generationsDefault)
 	if old.Window == int(window) && old.AckTimeout == milliseconds(timeout) && old.Generations == int(generations) && old.Paused == p.want.Paused {

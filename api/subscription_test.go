@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/orbitrun/orbit/api/auth"
+	"github.com/orbitrun/orbit/api/doctor"
 	httpapi "github.com/orbitrun/orbit/gen/http"
 )
 
@@ -334,4 +335,54 @@ func TestAHoleInTheStreamIsRefused(t *testing.T) {
 	if p.Detail == nil || json.Valid([]byte(*p.Detail)) {
 		t.Error(p.Detail)
 	}
+}
+
+// A subscription may select by state and by handler; what is left out is no gap, and the selection is fixed.
+func TestResultsAreSelectedByStateAndHandler(t *testing.T) {
+	overBoth(t, func(t *testing.T, n *node) {
+		n.queue("work")
+		n.subscribe("all", `{"states":["CANCELLED","NEEDS_REVIEW","FAILED","SUCCEEDED"]}`)
+		n.subscribe("failed", `{"states":["FAILED","CANCELLED"],"handlers":["pay","bill","pay"]}`)
+		n.subscribe("ship", `{"handlers":["ship"]}`)
+		for i, handler := range []string{"pay", "ship", "bill", "pay", "ship", "h"} {
+			body := strings.Replace(fmt.Sprintf(submission, fmt.Sprint("s", i), fmt.Sprint(i)), `"handler":"h"`, `"handler":"`+handler+`"`, 1)
+			var task httpapi.TaskReceipt
+			n.post("/v1/tasks", body).is(201).into(&task)
+			if i%2 == 0 {
+				n.do(call{method: "POST", path: "/v1/tasks/" + task.TaskId + "/cancel", body: `{"reason":"r"}`, header: map[string]string{"Idempotency-Key": fmt.Sprint("c", i)}}).is(200)
+				continue
+			}
+			var got httpapi.ClaimResult
+			n.post("/v1/claims", strings.Replace(claim, `"handler":"h"`, `"handler":"`+handler+`"`, 1)).is(200).into(&got)
+			n.post("/v1/completions", fmt.Sprintf(`{"worker":"w","items":[{"task_id":%q,"attempt_no":1,"token":%q,"outcome":"SUCCEEDED","output":1}]}`, task.TaskId, got.Tasks[0].Token)).is(200)
+		}
+		for name, want := range map[string]string{"all": "[1 2 3 4 5 6]", "failed": "[1 3]", "ship": "[2 5]"} {
+			var seqs []int64
+			before := int64(0)
+			for _, d := range n.pull(name, "a", 0, 10, 5*time.Second).Items {
+				n.expect("previous of "+name, d.PreviousSeq, before)
+				before, seqs = d.Seq, append(seqs, d.Seq)
+			}
+			n.expect(name, seqs, want)
+		}
+		s := n.subscription("failed")
+		n.expect("shown", []any{s.States, s.Handlers, s.SelectedCount}, "[[CANCELLED FAILED] [bill pay] 2]")
+		s = n.subscription("all")
+		n.expect("every state is no selection", []any{len(s.States), len(s.Handlers)}, "[0 0]")
+		n.subscribe("failed", `{"states":["CANCELLED","FAILED"],"handlers":["bill","pay"]}`)
+		for _, other := range []string{`{}`, `{"states":["FAILED"],"handlers":["bill","pay"]}`, `{"states":["FAILED","CANCELLED"]}`} {
+			n.expect("fixed", n.do(call{method: "PUT", path: "/v1/subscriptions/failed", body: other}).is(409).problem().Code, "subscription_fixed")
+		}
+		n.do(call{method: "PUT", path: "/v1/subscriptions/x", body: `{"states":["QUEUED"]}`}).is(400)
+		findings, err := doctor.Check(t.Context(), n.db.DB)
+		must(t, err)
+		n.expect("healthy", findings, "[]")
+		_, err = n.db.ExecContext(t.Context(), "UPDATE subscription SET pending_count = pending_count + 1 WHERE name = 'ship'")
+		must(t, err)
+		findings, err = doctor.Check(t.Context(), n.db.DB)
+		must(t, err)
+		if len(findings) != 1 || findings[0].Check != "subscription_drift" || findings[0].Subject != "subscription ship" {
+			t.Errorf("found %+v", findings)
+		}
+	})
 }

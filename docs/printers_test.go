@@ -209,20 +209,21 @@ func metrics(t *testing.T) string {
 
 // meanings of the doctor's checks. A new check needs a line.
 var meanings = map[string]string{
-	"quota_drift":      "a counter of an application's quota differs from its rows",
-	"queue_drift":      "a counter of a queue differs from its rows",
-	"bulk_drift":       "a bulk operation counts other than the tasks it wrote down",
-	"queue_misfit":     "the rate or the reasons of a queue do not fit its switches",
-	"waiter_drift":     "a resource key counts other waiters than it has",
-	"orphan_resource":  "a resource key held by a task without a permit for it",
-	"stuck_task":       "a waiting task that nothing will wake",
-	"stuck_instance":   "a running instance without open task, pending result or checkpoint",
-	"torn_task":        "a task that has not ended but has no open row",
-	"leftover_task":    "an ended task that still has an open row",
-	"deaf_wait":        "an active step that waits for a time and has no checkpoint",
-	"poll_drift":       "a poll whose rounds are not as many as were used, or numbered with a gap",
-	"forgotten_signal": "a signal that still waits although its instance has ended",
-	"stream_gap":       "the result stream of a namespace lacks an entry or counts one too many",
+	"quota_drift":        "a counter of an application's quota differs from its rows",
+	"queue_drift":        "a counter of a queue differs from its rows",
+	"subscription_drift": "a counter of a subscription differs from its deliveries or dead letters",
+	"bulk_drift":         "a bulk operation counts other than the tasks it wrote down",
+	"queue_misfit":       "the rate or the reasons of a queue do not fit its switches",
+	"waiter_drift":       "a resource key counts other waiters than it has",
+	"orphan_resource":    "a resource key held by a task without a permit for it",
+	"stuck_task":         "a waiting task that nothing will wake",
+	"stuck_instance":     "a running instance without open task, pending result or checkpoint",
+	"torn_task":          "a task that has not ended but has no open row",
+	"leftover_task":      "an ended task that still has an open row",
+	"deaf_wait":          "an active step that waits for a time and has no checkpoint",
+	"poll_drift":         "a poll whose rounds are not as many as were used, or numbered with a gap",
+	"forgotten_signal":   "a signal that still waits although its instance has ended",
+	"stream_gap":         "the result stream of a namespace lacks an entry or counts one too many",
 }
 
 func doctorChecks(t *testing.T) string {

@@ -20,32 +20,36 @@ const (
 
 // Subscription is a subscription with its settings, position and exact counters.
 type Subscription struct {
-	SubscriptionID  string     `json:"subscription_id"`
-	Name            string     `json:"name"`
-	Queues          []string   `json:"queues"` // empty: all of the application
-	InOrder         bool       `json:"in_order"`
-	Window          int        `json:"window"`
-	AckTimeoutMS    int64      `json:"ack_timeout_ms"`
-	GenerationsMax  int        `json:"generations_max"`
-	Paused          bool       `json:"paused"`
-	Epoch           int64      `json:"epoch"`
-	NextSeq         int64      `json:"next_seq"`
-	SettledThrough  int64      `json:"settled_through"` // everything selected up to here is acknowledged or dead
-	HeadSeq         int64      `json:"head_seq"`
-	Unread          int64      `json:"unread"`
-	SelectedCount   int64      `json:"selected_count"`
-	PendingCount    int64      `json:"pending_count"`
-	DeadCount       int64      `json:"dead_count"`
-	OldestPendingAt *time.Time `json:"oldest_pending_at"`
-	Version         int64      `json:"version"`
-	CreatedAt       time.Time  `json:"created_at"`
+	SubscriptionID  string      `json:"subscription_id"`
+	Name            string      `json:"name"`
+	Queues          []string    `json:"queues"`   // empty: all of the application
+	States          []TaskState `json:"states"`   // empty: all results
+	Handlers        []string    `json:"handlers"` // empty: all of them
+	InOrder         bool        `json:"in_order"`
+	Window          int         `json:"window"`
+	AckTimeoutMS    int64       `json:"ack_timeout_ms"`
+	GenerationsMax  int         `json:"generations_max"`
+	Paused          bool        `json:"paused"`
+	Epoch           int64       `json:"epoch"`
+	NextSeq         int64       `json:"next_seq"`
+	SettledThrough  int64       `json:"settled_through"` // everything selected up to here is acknowledged or dead
+	HeadSeq         int64       `json:"head_seq"`
+	Unread          int64       `json:"unread"`
+	SelectedCount   int64       `json:"selected_count"`
+	PendingCount    int64       `json:"pending_count"`
+	DeadCount       int64       `json:"dead_count"`
+	OldestPendingAt *time.Time  `json:"oldest_pending_at"`
+	Version         int64       `json:"version"`
+	CreatedAt       time.Time   `json:"created_at"`
 }
 
-// SubscriptionSettings are what PutSubscription makes or changes. Queues, Parallel and the start hold from the creation
-// on. Zero fields get the server's defaults: order, the head, a window of 256, 30 s, 20 generations.
+// SubscriptionSettings are what PutSubscription makes or changes. Queues, States, Handlers, Parallel and the start hold
+// from the creation on. Zero fields get the server's defaults: order, the head, a window of 256, 30 s, 20 generations.
 type SubscriptionSettings struct {
-	Queues          []string // empty: all of the application, also future ones
-	Parallel        bool     // several consumers share the work in any order
+	Queues          []string    // empty: all of the application, also future ones
+	States          []TaskState // of the results: SUCCEEDED, FAILED, CANCELLED, NEEDS_REVIEW; empty: all
+	Handlers        []string    // of the tasks; empty: all
+	Parallel        bool        // several consumers share the work in any order
 	Start           string
 	StartSeq        int64
 	Window          int
@@ -56,20 +60,22 @@ type SubscriptionSettings struct {
 }
 
 type subscriptionWire struct {
-	Queues          []string `json:"queues,omitempty"`
-	InOrder         bool     `json:"in_order"`
-	Start           string   `json:"start,omitempty"`
-	StartSeq        int64    `json:"start_seq,omitempty"`
-	Window          int      `json:"window,omitempty"`
-	AckTimeoutMS    int64    `json:"ack_timeout_ms,omitempty"`
-	GenerationsMax  int      `json:"generations_max,omitempty"`
-	Paused          bool     `json:"paused,omitempty"`
-	ExpectedVersion *int64   `json:"expected_version,omitempty"`
+	Queues          []string    `json:"queues,omitempty"`
+	States          []TaskState `json:"states,omitempty"`
+	Handlers        []string    `json:"handlers,omitempty"`
+	InOrder         bool        `json:"in_order"`
+	Start           string      `json:"start,omitempty"`
+	StartSeq        int64       `json:"start_seq,omitempty"`
+	Window          int         `json:"window,omitempty"`
+	AckTimeoutMS    int64       `json:"ack_timeout_ms,omitempty"`
+	GenerationsMax  int         `json:"generations_max,omitempty"`
+	Paused          bool        `json:"paused,omitempty"`
+	ExpectedVersion *int64      `json:"expected_version,omitempty"`
 }
 
 // PutSubscription creates or changes a subscription (scope subscriptions:manage). The same settings again change nothing.
 func (c *Client) PutSubscription(ctx context.Context, name string, s SubscriptionSettings) (*Subscription, error) {
-	body, err := object(subscriptionWire{s.Queues, !s.Parallel, s.Start, s.StartSeq, s.Window, milliseconds(s.AckTimeout), s.GenerationsMax, s.Paused, s.ExpectedVersion})
+	body, err := object(subscriptionWire{s.Queues, s.States, s.Handlers, !s.Parallel, s.Start, s.StartSeq, s.Window, milliseconds(s.AckTimeout), s.GenerationsMax, s.Paused, s.ExpectedVersion})
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,13 @@ func queueDrift(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error
 	}), err
 }
 
+func subscriptionDrift(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	rows, err := q.ListSubscriptionDrift(ctx, db.ListSubscriptionDriftParams{NamespaceID: ns})
+	return mapped(rows, func(r *db.ListSubscriptionDriftRow) (string, string) {
+		return "subscription " + string(r.Name), fmt.Sprintf("counted pending %d, dead %d; rows say %d, %d", r.PendingCount, r.DeadCount, r.RowsPending, r.RowsDead)
+	}), err
+}
+
 func waiterDrift(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
 	rows, err := q.ListWaiterDrift(ctx, db.ListWaiterDriftParams{NamespaceID: ns, Limit: listMax})
 	return mapped(rows, func(r *db.ListWaiterDriftRow) (string, string) {

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"encoding/binary"
+	"strings"
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
@@ -12,7 +14,7 @@ import (
 // Subscription reads a row.
 func Subscription(r *db.Subscription) stream.Subscription {
 	s := stream.Subscription{
-		ID: r.SubscriptionID, Application: r.ApplicationID, Queues: QueueIDs(r.QueueIds), InOrder: r.InOrder == 1, Paused: r.Paused == 1,
+		ID: r.SubscriptionID, Application: r.ApplicationID, Queues: QueueIDs(r.QueueIds), States: stream.States(r.States), Handlers: HandlerNames(r.Handlers), InOrder: r.InOrder == 1, Paused: r.Paused == 1,
 		Window: int(r.WindowMax), AckTimeout: time.Duration(r.AckTimeoutMs) * time.Millisecond, Generations: int(r.GenerationsMax),
 		Position: stream.Position{Epoch: r.Epoch, Next: r.NextSeq, Anchored: r.LastHash != nil, Last: r.LastSeq, Selected: r.SelectedCount},
 		Pending:  r.PendingCount, Dead: r.DeadCount, Secret: [32]byte(r.Secret), Version: r.Version,
@@ -37,6 +39,42 @@ func PackQueueIDs(ids []uint64) []byte {
 		out = binary.BigEndian.AppendUint64(out, id)
 	}
 	return out
+}
+
+// HandlerNames unpacks a selection of handlers.
+func HandlerNames(packed []byte) []string {
+	if len(packed) == 0 {
+		return nil
+	}
+	return strings.Split(string(packed), "\n")
+}
+
+// PackHandlers packs a sorted selection of names, none of which has a line feed; never nil, which would be NULL.
+func PackHandlers(names []string) []byte { return []byte(strings.Join(names, "\n")) }
+
+// ReadHandlers asks for the handlers that a subscription needs to know.
+func ReadHandlers(ctx context.Context, q *db.Queries, namespace uint64, s *stream.Subscription, entries []stream.Entry) error {
+	var ids [][]byte
+	for i := range entries {
+		if s.AsksHandler(&entries[i]) {
+			ids = append(ids, entries[i].Task[:])
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := q.ListTaskHandlers(ctx, db.ListTaskHandlersParams{NamespaceID: namespace, TaskIds: ids})
+	if err != nil {
+		return err
+	}
+	handlers := map[engine.ID]string{}
+	for _, r := range rows {
+		handlers[engine.ID(r.TaskID)] = string(r.Handler)
+	}
+	for i := range entries {
+		entries[i].Handler = handlers[entries[i].Task]
+	}
+	return nil
 }
 
 // linkOrNull is the link of a position; NULL when it is not known.

@@ -28,7 +28,7 @@ const jsonType = "application/json"
 
 // orderFlags are the settings of a subscription.
 type orderFlags struct {
-	queues                       []string
+	queues, states, handlers     []string
 	parallel, paused             bool
 	start                        string
 	startSeq, window, generation int64
@@ -39,6 +39,12 @@ func (f *orderFlags) body() ([]byte, error) {
 	b := new(cli.Body).Text("start", f.start).Int("window", f.window).Millis("ack_timeout_ms", f.ackTimeout).Int("generations_max", f.generation).Flag("paused", f.paused)
 	if len(f.queues) > 0 {
 		b.Value("queues", f.queues)
+	}
+	if len(f.states) > 0 {
+		b.Value("states", f.states)
+	}
+	if len(f.handlers) > 0 {
+		b.Value("handlers", f.handlers)
 	}
 	if f.parallel {
 		b.Value("in_order", false)
@@ -53,10 +59,12 @@ func subscriptionCreate(s *cli.Settings) *cobra.Command {
 	var f orderFlags
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a subscription or change its settings", Args: cobra.ExactArgs(1),
-		Long: `Create a subscription or change its settings: what is not given is set to its default, not kept. Queues, order and start
-hold from the creation on. The same command again changes nothing.`,
+		Long: `Create a subscription or change its settings: what is not given is set to its default, not kept. Queues, states, handlers,
+order and start hold from the creation on. The same command again changes nothing.`,
 	}
 	cmd.Flags().StringArrayVar(&f.queues, "queue", nil, "deliver results of this queue; may be repeated (default all queues of the application)")
+	cmd.Flags().StringArrayVar(&f.states, "state", nil, "deliver results in this state: SUCCEEDED, FAILED, CANCELLED, NEEDS_REVIEW; may be repeated (default all)")
+	cmd.Flags().StringArrayVar(&f.handlers, "handler", nil, "deliver results of tasks of this handler; may be repeated (default all)")
 	cmd.Flags().BoolVar(&f.parallel, "parallel", false, "several consumers share the work in any order")
 	cmd.Flags().StringVar(&f.start, "start", "HEAD", "HEAD, FIRST or SEQUENCE")
 	cmd.Flags().Int64Var(&f.startSeq, "start-seq", 0, "first number to look at, with --start SEQUENCE")
@@ -86,12 +94,19 @@ func subscriptionGet(s *cli.Settings) *cobra.Command {
 }
 
 func subscriptionFields(x client.Subscription) []render.Field {
-	queues := "all of the application"
-	if len(x.Queues) > 0 {
-		queues = strings.Join(x.Queues, ", ")
+	named := func(names []string, otherwise string) string {
+		if len(names) == 0 {
+			return otherwise
+		}
+		return strings.Join(names, ", ")
+	}
+	var states []string
+	for _, s := range x.States {
+		states = append(states, string(s))
 	}
 	return []render.Field{
-		{Name: "subscription", Value: x.Name}, {Name: "id", Value: x.SubscriptionId}, {Name: "queues", Value: queues},
+		{Name: "subscription", Value: x.Name}, {Name: "id", Value: x.SubscriptionId}, {Name: "queues", Value: named(x.Queues, "all of the application")},
+		{Name: "states", Value: named(states, "all")}, {Name: "handlers", Value: named(x.Handlers, "all")},
 		{Name: "in order", Value: render.Yes(x.InOrder)}, {Name: "paused", Value: render.Yes(x.Paused)},
 		{Name: "next", Value: render.Int(x.NextSeq)}, {Name: "settled through", Value: render.Int(x.SettledThrough)},
 		{Name: "head", Value: render.Int(x.HeadSeq)}, {Name: "unread", Value: render.Int(x.Unread)},

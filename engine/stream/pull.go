@@ -103,6 +103,9 @@ func (w *pulling) read(entries []Entry, head uint64) error {
 		if err := s.step(e); err != nil {
 			return err
 		}
+		if s.AsksHandler(e) && e.Handler == "" {
+			return engine.Refuse("stream_broken", "the task of an entry is gone, so nobody can say whether the entry is selected").Over(int64(e.Seq), 0)
+		}
 		if !s.Selects(e) {
 			continue
 		}

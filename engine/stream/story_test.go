@@ -270,3 +270,37 @@ func TestRandomConsumersLoseNothing(t *testing.T) {
 		}
 	}
 }
+
+// What is selected by state and handler is delivered with its predecessor among the selected; an entry of which nobody
+// knows the handler any more is refused, never passed over.
+func TestSelectionByStateAndHandler(t *testing.T) {
+	w := newWorld(t, 12, func(s *Subscription) {
+		s.States, s.Handlers, s.Queues = States(0).With(3), []string{"bill", "pay"}, []uint64{1, 2}
+	})
+	var link [32]byte
+	for i := range w.stream {
+		e := &w.stream[i]
+		e.State = uint8(2 + i%2) // every second one is FAILED
+		link = Link(link, e)
+		e.Hash = link
+	}
+	if w.s.AsksHandler(&w.stream[0]) || !w.s.AsksHandler(&w.stream[1]) || w.s.AsksHandler(&w.stream[5]) {
+		t.Error("the handler is asked for where it does not matter, or not where it does")
+	}
+	p := Pull{Holder: 1, Max: 64}
+	if _, _, err := PullPlan(w.s, nil, w.stream, 13, p, w.now); err == nil {
+		t.Error("an entry without a task was passed over")
+	}
+	for i := range w.stream {
+		w.stream[i].Handler = []string{"pay", "pay", "ship", "bill", "ship", "pay", "pay", "ship", "pay", "bill", "pay", "pay"}[i]
+	}
+	c, a, err := PullPlan(w.s, nil, w.stream, 13, p, w.now)
+	if err != nil || len(a.Out) != 3 || c.After.Next != 13 || c.After.Selected != 3 {
+		t.Fatalf("%+v %v", a, err)
+	}
+	for i, want := range [][2]uint64{{2, 0}, {4, 2}, {10, 4}} {
+		if d := a.Out[i]; d.Seq != want[0] || d.Previous != want[1] {
+			t.Errorf("%d after %d, want %v", d.Seq, d.Previous, want)
+		}
+	}
+}

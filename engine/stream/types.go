@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 // Bounds of the API; each is also in the description.
 const (
 	QueuesMax      = 64 // of one selection
+	HandlersMax    = 32 // likewise
 	WindowMax      = 1024
 	PullMax        = 64 // 64 results of 256 KiB are 16 MiB, the largest answer
 	AckItemsMax    = 256
@@ -26,6 +28,8 @@ const (
 type Subscription struct {
 	ID, Application uint64
 	Queues          []uint64 // sorted; empty selects every queue of the application
+	States          States
+	Handlers        []string // sorted; empty selects every handler
 	InOrder, Paused bool
 	Window          int
 	AckTimeout      time.Duration
@@ -46,13 +50,32 @@ type Position struct {
 	Selected uint64   // how many were selected in this epoch
 }
 
-// Selects reports whether an entry is the subscription's.
+// States is a set of result states, one bit for each; none selects all of them.
+type States uint8
+
+// With adds a state.
+func (s States) With(state uint8) States { return s | 1<<state }
+
+// Has reports whether a result in a state is selected.
+func (s States) Has(state uint8) bool { return s == 0 || s&(1<<state) != 0 }
+
+// Selects reports whether an entry is the subscription's. A subscription that selects by handler needs the handler of
+// every entry that AsksHandler names.
 func (s *Subscription) Selects(e *Entry) bool {
-	if e.Application != s.Application {
-		return false
-	}
-	_, listed := slices.BinarySearch(s.Queues, e.Queue)
-	return listed || len(s.Queues) == 0
+	return s.selectsEntry(e) && selected(s.Handlers, e.Handler)
+}
+
+// AsksHandler reports whether it depends on the handler whether an entry is the subscription's.
+func (s *Subscription) AsksHandler(e *Entry) bool { return len(s.Handlers) > 0 && s.selectsEntry(e) }
+
+func (s *Subscription) selectsEntry(e *Entry) bool {
+	return e.Application == s.Application && s.States.Has(e.State) && selected(s.Queues, e.Queue)
+}
+
+// selected looks an item up in a sorted selection; an empty one selects everything.
+func selected[T cmp.Ordered](selection []T, item T) bool {
+	_, listed := slices.BinarySearch(selection, item)
+	return listed || len(selection) == 0
 }
 
 // Delivery is one unacknowledged delivery, or a dead letter.
@@ -73,6 +96,7 @@ type Entry struct {
 	State              uint8
 	Version            uint32
 	Hash               [32]byte
+	Handler            string // of the task, where it was asked for; it is no part of the link
 }
 
 // Letter is a new dead letter.

@@ -571,6 +571,63 @@ func (q *Queries) ListStuckTasks(ctx context.Context, arg ListStuckTasksParams) 
 	return items, nil
 }
 
+const listSubscriptionDrift = `-- name: ListSubscriptionDrift :many
+SELECT s.subscription_id, s.name, s.pending_count, s.dead_count,
+       CAST(COALESCE(d.deliveries, 0) AS SIGNED) AS rows_pending, CAST(COALESCE(l.letters, 0) AS SIGNED) AS rows_dead
+FROM subscription s
+LEFT JOIN (SELECT subscription_id, COUNT(*) AS deliveries FROM subscription_delivery x WHERE x.namespace_id = ? GROUP BY subscription_id) d
+  ON d.subscription_id = s.subscription_id
+LEFT JOIN (SELECT subscription_id, COUNT(*) AS letters FROM subscription_dead_letter x WHERE x.namespace_id = ? GROUP BY subscription_id) l
+  ON l.subscription_id = s.subscription_id
+WHERE s.namespace_id = ? AND (s.pending_count <> COALESCE(d.deliveries, 0) OR s.dead_count <> COALESCE(l.letters, 0))
+ORDER BY s.subscription_id
+`
+
+type ListSubscriptionDriftParams struct {
+	NamespaceID uint64
+}
+
+type ListSubscriptionDriftRow struct {
+	SubscriptionID uint64
+	Name           []byte
+	PendingCount   int64
+	DeadCount      int64
+	RowsPending    int64
+	RowsDead       int64
+}
+
+// Subscriptions whose counters differ from the rows they count.
+// lock: none.
+func (q *Queries) ListSubscriptionDrift(ctx context.Context, arg ListSubscriptionDriftParams) ([]ListSubscriptionDriftRow, error) {
+	rows, err := q.db.QueryContext(ctx, listSubscriptionDrift, arg.NamespaceID, arg.NamespaceID, arg.NamespaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListSubscriptionDriftRow
+	for rows.Next() {
+		var i ListSubscriptionDriftRow
+		if err := rows.Scan(
+			&i.SubscriptionID,
+			&i.Name,
+			&i.PendingCount,
+			&i.DeadCount,
+			&i.RowsPending,
+			&i.RowsDead,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listTornTasks = `-- name: ListTornTasks :many
 SELECT t.task_id, t.state FROM task t LEFT JOIN open_task o ON o.namespace_id = t.namespace_id AND o.task_id = t.task_id
 WHERE t.namespace_id = ? AND t.state IN (1, 5) AND o.task_id IS NULL ORDER BY t.task_id LIMIT ?

@@ -192,7 +192,7 @@ func (q *Queries) GetOldestDelivery(ctx context.Context, arg GetOldestDeliveryPa
 }
 
 const getSubscription = `-- name: GetSubscription :one
-SELECT namespace_id, subscription_id, application_id, name, queue_ids, in_order, paused, window_max, ack_timeout_ms, generations_max, epoch, next_seq, last_hash, last_seq, selected_count, pending_count, dead_count, secret, version, created_at FROM subscription WHERE namespace_id = ? AND application_id = ? AND name = ?
+SELECT namespace_id, subscription_id, application_id, name, queue_ids, states, handlers, in_order, paused, window_max, ack_timeout_ms, generations_max, epoch, next_seq, last_hash, last_seq, selected_count, pending_count, dead_count, secret, version, created_at FROM subscription WHERE namespace_id = ? AND application_id = ? AND name = ?
 `
 
 type GetSubscriptionParams struct {
@@ -211,6 +211,8 @@ func (q *Queries) GetSubscription(ctx context.Context, arg GetSubscriptionParams
 		&i.ApplicationID,
 		&i.Name,
 		&i.QueueIds,
+		&i.States,
+		&i.Handlers,
 		&i.InOrder,
 		&i.Paused,
 		&i.WindowMax,
@@ -263,8 +265,8 @@ func (q *Queries) InsertDeadLetter(ctx context.Context, arg InsertDeadLetterPara
 }
 
 const insertSubscription = `-- name: InsertSubscription :execrows
-INSERT INTO subscription (namespace_id, subscription_id, application_id, name, queue_ids, in_order, paused, window_max, ack_timeout_ms, generations_max, epoch, next_seq, last_hash, last_seq, selected_count, pending_count, dead_count, secret, version, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, 0, 0, 0, 0, ?, 1, ?)
+INSERT INTO subscription (namespace_id, subscription_id, application_id, name, queue_ids, states, handlers, in_order, paused, window_max, ack_timeout_ms, generations_max, epoch, next_seq, last_hash, last_seq, selected_count, pending_count, dead_count, secret, version, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, 0, 0, 0, 0, ?, 1, ?)
 `
 
 type InsertSubscriptionParams struct {
@@ -273,6 +275,8 @@ type InsertSubscriptionParams struct {
 	ApplicationID  uint64
 	Name           []byte
 	QueueIds       []byte
+	States         uint8
+	Handlers       []byte
 	InOrder        uint8
 	Paused         uint8
 	WindowMax      uint16
@@ -292,6 +296,8 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.ApplicationID,
 		arg.Name,
 		arg.QueueIds,
+		arg.States,
+		arg.Handlers,
 		arg.InOrder,
 		arg.Paused,
 		arg.WindowMax,
@@ -802,7 +808,7 @@ func (q *Queries) ListStreamRange(ctx context.Context, arg ListStreamRangeParams
 }
 
 const listSubscriptions = `-- name: ListSubscriptions :many
-SELECT namespace_id, subscription_id, application_id, name, queue_ids, in_order, paused, window_max, ack_timeout_ms, generations_max, epoch, next_seq, last_hash, last_seq, selected_count, pending_count, dead_count, secret, version, created_at FROM subscription WHERE namespace_id = ? AND application_id = ? AND name > ? ORDER BY name LIMIT ?
+SELECT namespace_id, subscription_id, application_id, name, queue_ids, states, handlers, in_order, paused, window_max, ack_timeout_ms, generations_max, epoch, next_seq, last_hash, last_seq, selected_count, pending_count, dead_count, secret, version, created_at FROM subscription WHERE namespace_id = ? AND application_id = ? AND name > ? ORDER BY name LIMIT ?
 `
 
 type ListSubscriptionsParams struct {
@@ -833,6 +839,8 @@ func (q *Queries) ListSubscriptions(ctx context.Context, arg ListSubscriptionsPa
 			&i.ApplicationID,
 			&i.Name,
 			&i.QueueIds,
+			&i.States,
+			&i.Handlers,
 			&i.InOrder,
 			&i.Paused,
 			&i.WindowMax,
@@ -849,6 +857,56 @@ func (q *Queries) ListSubscriptions(ctx context.Context, arg ListSubscriptionsPa
 			&i.Version,
 			&i.CreatedAt,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listTaskHandlers = `-- name: ListTaskHandlers :many
+SELECT task_id, handler FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
+`
+
+type ListTaskHandlersParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type ListTaskHandlersRow struct {
+	TaskID  []byte
+	Handler []byte
+}
+
+// Handlers of the tasks whose results are looked at, for subscriptions that select by them.
+// lock: none (frozen at acceptance; retention keeps a task as long as its entry).
+func (q *Queries) ListTaskHandlers(ctx context.Context, arg ListTaskHandlersParams) ([]ListTaskHandlersRow, error) {
+	query := listTaskHandlers
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTaskHandlersRow
+	for rows.Next() {
+		var i ListTaskHandlersRow
+		if err := rows.Scan(&i.TaskID, &i.Handler); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -1039,7 +1097,7 @@ func (q *Queries) LockDeliveriesBySeq(ctx context.Context, arg LockDeliveriesByS
 
 const lockSubscription = `-- name: LockSubscription :one
 
-SELECT subscription.namespace_id, subscription.subscription_id, subscription.application_id, subscription.name, subscription.queue_ids, subscription.in_order, subscription.paused, subscription.window_max, subscription.ack_timeout_ms, subscription.generations_max, subscription.epoch, subscription.next_seq, subscription.last_hash, subscription.last_seq, subscription.selected_count, subscription.pending_count, subscription.dead_count, subscription.secret, subscription.version, subscription.created_at, SYSDATE(6) AS now_at FROM subscription WHERE namespace_id = ? AND application_id = ? AND name = ? FOR UPDATE
+SELECT subscription.namespace_id, subscription.subscription_id, subscription.application_id, subscription.name, subscription.queue_ids, subscription.states, subscription.handlers, subscription.in_order, subscription.paused, subscription.window_max, subscription.ack_timeout_ms, subscription.generations_max, subscription.epoch, subscription.next_seq, subscription.last_hash, subscription.last_seq, subscription.selected_count, subscription.pending_count, subscription.dead_count, subscription.secret, subscription.version, subscription.created_at, SYSDATE(6) AS now_at FROM subscription WHERE namespace_id = ? AND application_id = ? AND name = ? FOR UPDATE
 `
 
 type LockSubscriptionParams struct {
@@ -1066,6 +1124,8 @@ func (q *Queries) LockSubscription(ctx context.Context, arg LockSubscriptionPara
 		&i.Subscription.ApplicationID,
 		&i.Subscription.Name,
 		&i.Subscription.QueueIds,
+		&i.Subscription.States,
+		&i.Subscription.Handlers,
 		&i.Subscription.InOrder,
 		&i.Subscription.Paused,
 		&i.Subscription.WindowMax,

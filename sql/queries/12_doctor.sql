@@ -28,6 +28,19 @@ WHERE q.namespace_id = sqlc.arg(namespace_id)
   AND (q.open_tasks <> COALESCE(o.open_tasks, 0) OR q.running_attempts <> COALESCE(o.running_attempts, 0))
 ORDER BY q.queue_id;
 
+-- Subscriptions whose counters differ from the rows they count.
+-- lock: none.
+-- name: ListSubscriptionDrift :many
+SELECT s.subscription_id, s.name, s.pending_count, s.dead_count,
+       CAST(COALESCE(d.deliveries, 0) AS SIGNED) AS rows_pending, CAST(COALESCE(l.letters, 0) AS SIGNED) AS rows_dead
+FROM subscription s
+LEFT JOIN (SELECT subscription_id, COUNT(*) AS deliveries FROM subscription_delivery x WHERE x.namespace_id = sqlc.arg(namespace_id) GROUP BY subscription_id) d
+  ON d.subscription_id = s.subscription_id
+LEFT JOIN (SELECT subscription_id, COUNT(*) AS letters FROM subscription_dead_letter x WHERE x.namespace_id = sqlc.arg(namespace_id) GROUP BY subscription_id) l
+  ON l.subscription_id = s.subscription_id
+WHERE s.namespace_id = sqlc.arg(namespace_id) AND (s.pending_count <> COALESCE(d.deliveries, 0) OR s.dead_count <> COALESCE(l.letters, 0))
+ORDER BY s.subscription_id;
+
 -- Resource keys whose waiters differ from the rows parked behind them.
 -- lock: none.
 -- name: ListWaiterDrift :many

@@ -26,8 +26,8 @@ WHERE namespace_id = ? AND subscription_id = ? AND seq IN (sqlc.slice('seqs')) O
 
 -- lock: 13 subscription X (new row).
 -- name: InsertSubscription :execrows
-INSERT INTO subscription (namespace_id, subscription_id, application_id, name, queue_ids, in_order, paused, window_max, ack_timeout_ms, generations_max, epoch, next_seq, last_hash, last_seq, selected_count, pending_count, dead_count, secret, version, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, 0, 0, 0, 0, ?, 1, ?);
+INSERT INTO subscription (namespace_id, subscription_id, application_id, name, queue_ids, states, handlers, in_order, paused, window_max, ack_timeout_ms, generations_max, epoch, next_seq, last_hash, last_seq, selected_count, pending_count, dead_count, secret, version, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, 0, 0, 0, 0, ?, 1, ?);
 
 -- lock: 13 subscription X, held.
 -- name: UpdateSubscriptionSettings :execrows
@@ -99,6 +99,11 @@ WHERE l.namespace_id = ? AND l.subscription_id = ? AND l.seq > ? ORDER BY l.seq 
 -- name: ListStreamRange :many
 SELECT seq, application_id, queue_id, task_id, state, state_version, at, hash FROM stream_entry
 WHERE namespace_id = ? AND seq >= sqlc.arg('from_seq') AND seq < sqlc.arg('before_seq') ORDER BY seq;
+
+-- Handlers of the tasks whose results are looked at, for subscriptions that select by them.
+-- lock: none (frozen at acceptance; retention keeps a task as long as its entry).
+-- name: ListTaskHandlers :many
+SELECT task_id, handler FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
 
 -- Entries by number: those delivered, and those before them for their links.
 -- lock: none (never rewritten).

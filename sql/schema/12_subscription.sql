@@ -6,6 +6,8 @@ CREATE TABLE subscription (
   application_id BIGINT UNSIGNED NOT NULL COMMENT '所属应用编号，只交付该应用队列的结果',
   name VARBINARY(64) NOT NULL COMMENT '订阅名称，应用内唯一，精确字节比较',
   queue_ids VARBINARY(512) NOT NULL COMMENT '选中的队列编号，每个8字节大端并升序排列，创建后不变；空串表示应用的全部队列，含以后新建的',
+  states TINYINT UNSIGNED NOT NULL COMMENT '选中的结果状态，按位：第n位为1表示选中stream_entry.state等于n的结果；0表示全部状态。创建后不变',
+  handlers VARBINARY(4128) NOT NULL COMMENT '选中的处理器名称，升序并以换行符分隔，至多32个；空串表示全部处理器。创建后不变',
   in_order TINYINT UNSIGNED NOT NULL COMMENT '1表示严格按序：较早的交付未确认时不越过它；0表示可并行消费。创建后不变',
   paused TINYINT UNSIGNED NOT NULL COMMENT '1表示暂停领取，仍接受确认；0为正常',
   window_max SMALLINT UNSIGNED NOT NULL COMMENT '同时未确认的交付数上限，个；达到后不再读取新结果',
