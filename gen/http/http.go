@@ -379,6 +379,30 @@ func (e ReportOutcome) Valid() bool {
 	}
 }
 
+// Defines values for ResultState.
+const (
+	ResultStateCANCELLED   ResultState = "CANCELLED"
+	ResultStateFAILED      ResultState = "FAILED"
+	ResultStateNEEDSREVIEW ResultState = "NEEDS_REVIEW"
+	ResultStateSUCCEEDED   ResultState = "SUCCEEDED"
+)
+
+// Valid indicates whether the value is a known member of the ResultState enum.
+func (e ResultState) Valid() bool {
+	switch e {
+	case ResultStateCANCELLED:
+		return true
+	case ResultStateFAILED:
+		return true
+	case ResultStateNEEDSREVIEW:
+		return true
+	case ResultStateSUCCEEDED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RetryPolicyKind.
 const (
 	EXPONENTIAL RetryPolicyKind = "EXPONENTIAL"
@@ -3138,6 +3162,11 @@ type RenewalOutcomes struct {
 // Example: SUCCEEDED
 type ReportOutcome string
 
+// ResultState State of a result. A task that needs a review has that result, and another one when it was decided.
+//
+// Example: FAILED
+type ResultState string
+
 // Retention How long the namespace keeps what has ended, and what came of it.
 type Retention struct {
 	// AuditMs Audit. 0 keeps it for ever.
@@ -4425,6 +4454,9 @@ type Subscription struct {
 	// Example: 20
 	GenerationsMax int32 `json:"generations_max"`
 
+	// Handlers The selected handlers; empty for all.
+	Handlers []Handler `json:"handlers"`
+
 	// HeadSeq Last number of the stream.
 	//
 	// Example: 4720
@@ -4469,12 +4501,15 @@ type Subscription struct {
 	// Example: 4700
 	SettledThrough int64 `json:"settled_through"`
 
+	// States The selected states of results; empty for all.
+	States []ResultState `json:"states"`
+
 	// SubscriptionId Id of the subscription.
 	//
 	// Example: sub_00a1b2c3d4e5f607
 	SubscriptionId string `json:"subscription_id"`
 
-	// Unread Entries of the stream that were not looked at; those of other queues count.
+	// Unread Entries of the stream that were not looked at; those that are not selected count.
 	//
 	// Example: 9
 	Unread int64 `json:"unread"`
@@ -4541,6 +4576,9 @@ type SubscriptionSettings struct {
 	// Example: 20
 	GenerationsMax *int32 `json:"generations_max,omitempty"`
 
+	// Handlers Handlers of tasks whose results are delivered; left out: all of them. Fixed at creation.
+	Handlers []Handler `json:"handlers,omitempty"`
+
 	// InOrder Nothing is delivered while something earlier is unacknowledged, except to the consumer that holds it. false: several consumers share the work in any order. Fixed at creation.
 	InOrder *bool `json:"in_order,omitempty"`
 
@@ -4559,6 +4597,9 @@ type SubscriptionSettings struct {
 	//
 	// Example: 1
 	StartSeq *int64 `json:"start_seq,omitempty"`
+
+	// States States of results that are delivered; left out: all of them. Fixed at creation.
+	States []ResultState `json:"states,omitempty"`
 
 	// Window Most deliveries that are unacknowledged at the same time.
 	//
