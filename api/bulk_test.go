@@ -202,3 +202,36 @@ func TestABulkOperationOfARevokedKeyStops(t *testing.T) {
 		t.Error("the task is gone")
 	}
 }
+
+// T20: a bulk operation and its results stay as long as the audit, and then go, a large one in pages; a running one stays.
+func TestT20BulkOperationsGoWithTheAudit(t *testing.T) {
+	n := scanned(t)
+	n.queue("work")
+	n.do(call{method: "PUT", path: "/v1/admin/retention", body: keepLittle}).is(200)
+	n.submit(fmt.Sprintf(submission, "k", "1"))
+	op := n.bulk("purge", `"kind":"PURGE"`)
+	if got := n.sweep("bulk_operation", "bulk_item"); got != "1 1" {
+		t.Errorf("before its time %s are left", got)
+	}
+	_, err := n.db.Exec("INSERT INTO bulk_item SELECT namespace_id, operation_id, UNHEX(LPAD(HEX(i), 32, '0')), 1, 'cancelled', NULL FROM bulk_item JOIN (SELECT a.n * 50 + b.n AS i FROM " +
+		numbersTo50("a") + " JOIN " + numbersTo50("b") + ") x")
+	must(t, err)
+	_, err = n.db.Exec("UPDATE bulk_operation SET ended_at = ended_at - INTERVAL 2 DAY, did = did + 2500")
+	must(t, err)
+	_, err = n.db.Exec("INSERT INTO bulk_operation SELECT namespace_id, UNHEX(REPEAT('1', 32)), application_id, queue_id, credential_id, 'other', digest, kind, 1, 1, want_state, created_from, created_before, cursor_at, cursor_id, 0, 0, 0, 0, created_at - INTERVAL 3 DAY, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, reason FROM bulk_operation")
+	must(t, err)
+	if got := n.sweep("bulk_item"); got != "0" {
+		t.Errorf("%s results are left", got)
+	}
+	n.get("/v1/bulk-operations/" + op.OperationId).is(404)
+	n.get("/v1/bulk-operations/bulk_" + strings.Repeat("1", 32)).is(200)
+}
+
+// numbersTo50 is a table of 0 to 49 in SQL that every server reads.
+func numbersTo50(name string) string {
+	out := "(SELECT 0 AS n"
+	for i := 1; i < 50; i++ {
+		out += fmt.Sprintf(" UNION ALL SELECT %d", i)
+	}
+	return out + ") " + name
+}

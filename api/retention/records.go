@@ -115,3 +115,23 @@ func (p *purge) open(ctx context.Context, rows []db.ListAuditPageRow) (map[strin
 	}
 	return open, nil
 }
+
+// bulks deletes bulk operations that ended before the time of the audit is over: like it they say what an operator did.
+// An operation with many tasks goes in pages, its own row last.
+func bulks(ctx context.Context, p *purge) (bool, error) {
+	if p.set.Audit == 0 {
+		return false, nil
+	}
+	before := p.before(p.set.Audit)
+	old, err := p.Queries().ListOldBulkOperations(ctx, db.ListOldBulkOperationsParams{NamespaceID: p.Namespace(), EndedBefore: &before, Limit: 1})
+	if err != nil || len(old) == 0 {
+		return false, err
+	}
+	n, err := p.Queries().DeleteBulkItems(ctx, db.DeleteBulkItemsParams{NamespaceID: p.Namespace(), OperationID: old[0], Limit: itemsMax})
+	if p.removed = int(n); err != nil || n == itemsMax {
+		return true, err
+	}
+	p.removed++
+	gone, err := p.Queries().DeleteBulkOperation(ctx, db.DeleteBulkOperationParams{NamespaceID: p.Namespace(), OperationID: old[0]})
+	return true, tx.Affected(gone, err)(1)
+}

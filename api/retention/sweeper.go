@@ -37,6 +37,7 @@ const (
 	entriesMax  = 500
 	receiptsMax = 500
 	auditMax    = 500
+	itemsMax    = 1000
 )
 
 // New makes a sweeper. Run starts it.
@@ -72,7 +73,7 @@ func (s *Sweeper) Namespace(ctx context.Context, ns uint64) error {
 	for _, kind := range []struct {
 		name string
 		page func(context.Context, *purge) (more bool, err error)
-	}{{"purge_stream", entries}, {"purge_tasks", tasks}, {"purge_receipts", receipts}, {"purge_audit", audits}} {
+	}{{"purge_stream", entries}, {"purge_tasks", tasks}, {"purge_receipts", receipts}, {"purge_audit", audits}, {"purge_bulk", bulks}} {
 		if err := s.pages(ctx, ns, kind.name, kind.page); err != nil {
 			return err
 		}

@@ -66,6 +66,43 @@ func (q *Queries) DeleteAudit(ctx context.Context, arg DeleteAuditParams) (int64
 	return result.RowsAffected()
 }
 
+const deleteBulkItems = `-- name: DeleteBulkItems :execrows
+DELETE FROM bulk_item WHERE namespace_id = ? AND operation_id = ? ORDER BY task_id LIMIT ?
+`
+
+type DeleteBulkItemsParams struct {
+	NamespaceID uint64
+	OperationID []byte
+	Limit       int32
+}
+
+// lock: 14 retention X, held.
+func (q *Queries) DeleteBulkItems(ctx context.Context, arg DeleteBulkItemsParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteBulkItems, arg.NamespaceID, arg.OperationID, arg.Limit)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const deleteBulkOperation = `-- name: DeleteBulkOperation :execrows
+DELETE FROM bulk_operation WHERE namespace_id = ? AND operation_id = ? AND state IN (2, 3)
+`
+
+type DeleteBulkOperationParams struct {
+	NamespaceID uint64
+	OperationID []byte
+}
+
+// lock: 14 retention X, held.
+func (q *Queries) DeleteBulkOperation(ctx context.Context, arg DeleteBulkOperationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteBulkOperation, arg.NamespaceID, arg.OperationID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const deleteEndedTaskRows = `-- name: DeleteEndedTaskRows :execrows
 DELETE FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) AND state IN (2, 3, 4)
 `
@@ -417,6 +454,42 @@ func (q *Queries) ListAuditPage(ctx context.Context, arg ListAuditPageParams) ([
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listOldBulkOperations = `-- name: ListOldBulkOperations :many
+SELECT operation_id FROM bulk_operation FORCE INDEX (bulk_running)
+WHERE namespace_id = ? AND state IN (2, 3) AND ended_at < ? ORDER BY state, operation_id LIMIT ?
+`
+
+type ListOldBulkOperationsParams struct {
+	NamespaceID uint64
+	EndedBefore *time.Time
+	Limit       int32
+}
+
+// The oldest bulk operations that ended before a time.
+// lock: none (an operation that has ended is never written again).
+func (q *Queries) ListOldBulkOperations(ctx context.Context, arg ListOldBulkOperationsParams) ([][]byte, error) {
+	rows, err := q.db.QueryContext(ctx, listOldBulkOperations, arg.NamespaceID, arg.EndedBefore, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items [][]byte
+	for rows.Next() {
+		var operation_id []byte
+		if err := rows.Scan(&operation_id); err != nil {
+			return nil, err
+		}
+		items = append(items, operation_id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

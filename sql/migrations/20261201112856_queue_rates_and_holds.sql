@@ -1,4 +1,5 @@
--- Modify "queue" table
+-- Modify "queue" table: the implicit 0 of existing rows is what they mean, no limit.
+-- atlas:nolint MY101
 ALTER TABLE `queue` ADD COLUMN `rate_limited` tinyint unsigned NOT NULL COMMENT "1表示设有速率限制，其设置与余量在速率行；0为不限，领取不读速率行";
 -- Create "queue_hold" table
 CREATE TABLE `queue_hold` (

@@ -144,3 +144,17 @@ SELECT task_id FROM open_task WHERE namespace_id = ? AND task_id IN (sqlc.slice(
 -- lock: none (an ended instance does not open again).
 -- name: ListOpenInstancesAmong :many
 SELECT instance_id FROM instance WHERE namespace_id = ? AND instance_id IN (sqlc.slice('instance_ids')) AND state IN (1, 5, 6) ORDER BY instance_id;
+
+-- The oldest bulk operations that ended before a time.
+-- lock: none (an operation that has ended is never written again).
+-- name: ListOldBulkOperations :many
+SELECT operation_id FROM bulk_operation FORCE INDEX (bulk_running)
+WHERE namespace_id = ? AND state IN (2, 3) AND ended_at < sqlc.arg('ended_before') ORDER BY state, operation_id LIMIT ?;
+
+-- lock: 14 retention X, held.
+-- name: DeleteBulkItems :execrows
+DELETE FROM bulk_item WHERE namespace_id = ? AND operation_id = ? ORDER BY task_id LIMIT ?;
+
+-- lock: 14 retention X, held.
+-- name: DeleteBulkOperation :execrows
+DELETE FROM bulk_operation WHERE namespace_id = ? AND operation_id = ? AND state IN (2, 3);

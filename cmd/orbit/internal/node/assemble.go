@@ -59,7 +59,7 @@ func newInstruments(r prometheus.Registerer) *instruments {
 		depth:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_depth", Help: "Items that waited behind the last transaction of any lane."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_waiting_claims", Help: "Claims that wait for work, as of the last transaction."}),
 		purged: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_retention_removed_total",
-			Help: "What retention deleted: purge_stream counts results, purge_tasks tasks, purge_receipts receipts, purge_audit records."}, []string{"transaction"}),
+			Help: "What retention deleted: purge_stream counts results, purge_tasks tasks, purge_receipts receipts, purge_audit records, purge_bulk bulk operations and their tasks."}, []string{"transaction"}),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_transactions_total",
 			Help: "Transactions by how they ended: commit, rollback, unknown_committed, unknown_rolled_back, unknown."}, []string{"transaction", "end"}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_transaction_retries_total",
