@@ -31,7 +31,9 @@ const listBulkDrift = `-- name: ListBulkDrift :many
 SELECT b.operation_id, b.did, b.skipped, b.refused, CAST(COALESCE(SUM(i.result = 1), 0) AS SIGNED) AS rows_did,
        CAST(COALESCE(SUM(i.result = 2), 0) AS SIGNED) AS rows_skipped, CAST(COALESCE(SUM(i.result = 3), 0) AS SIGNED) AS rows_refused
 FROM bulk_operation b LEFT JOIN bulk_item i ON i.namespace_id = b.namespace_id AND i.operation_id = b.operation_id
-WHERE b.namespace_id = ? AND b.dry_run = 0 GROUP BY b.operation_id, b.did, b.skipped, b.refused
+LEFT JOIN retention k ON k.namespace_id = b.namespace_id
+WHERE b.namespace_id = ? AND b.dry_run = 0 AND (b.ended_at IS NULL OR k.audit_ms IS NULL OR k.audit_ms = 0 OR TIMESTAMPDIFF(MICROSECOND, b.ended_at, NOW(6)) < k.audit_ms * 1000)
+GROUP BY b.operation_id, b.did, b.skipped, b.refused
 HAVING b.did <> rows_did OR b.skipped <> rows_skipped OR b.refused <> rows_refused ORDER BY b.operation_id LIMIT ?
 `
 
@@ -50,7 +52,7 @@ type ListBulkDriftRow struct {
 	RowsRefused int64
 }
 
-// Bulk operations whose counters differ from the tasks they wrote down.
+// Bulk operations whose counters differ from the tasks they wrote down. Those whose time is over are on their way out.
 // lock: none.
 func (q *Queries) ListBulkDrift(ctx context.Context, arg ListBulkDriftParams) ([]ListBulkDriftRow, error) {
 	rows, err := q.db.QueryContext(ctx, listBulkDrift, arg.NamespaceID, arg.Limit)
