@@ -26,6 +26,12 @@ fi
 (($#)) || set -- ./...
 export ORBIT_TEST_MODULES
 
+# Tests of the SDK's users run the server itself: one binary for all of them.
+if [[ -z ${ORBIT_BINARY:-} ]]; then
+  CGO_ENABLED=0 GOWORK=off go build -trimpath -o build/orbit ./cmd/orbit
+  export ORBIT_BINARY=$root/build/orbit
+fi
+
 summary=$(tools/tool.sh gotestsum --path)
 report=${ORBIT_TEST_REPORT:-build/test}
 mkdir -p "$(dirname "$report")"
