@@ -100,6 +100,17 @@ var operations = []operation{
 				return w.scalar("SELECT COUNT(*) FROM open_task WHERE task_id = ? AND state = 2 AND token <> ?", s.TaskID[:], first[0].Task.Token[:])
 			}
 	}},
+	{"claim under a rate", func(w *world) (func() error, func() int) {
+		s := w.submission()
+		w.submit(s)
+		w.limit(1, 3, 24*time.Hour)
+		return func() error {
+				got, refusal, err := w.Claim(context.Background(), w.ns, w.claim(1), 0)
+				return one(got, refusal, err)
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM open_task o JOIN queue_rate r USING (namespace_id, queue_id) WHERE o.task_id = ? AND o.state = 2 AND r.credit < 3 * 86400000000", s.TaskID[:])
+			}
+	}},
 	{"complete and claim", func(w *world) (func() error, func() int) {
 		s := w.submission(keyed(fmt.Sprint("f", w.seq)))
 		w.submit(s, w.submission(keyed(s.ResourceKey)))

@@ -106,3 +106,33 @@ func TestNoRateCostsNoStatement(t *testing.T) {
 		t.Errorf("%d statements without a rate, %d with one", without, with)
 	}
 }
+
+// A queue without tokens delays no other: a claim of both is given what the other holds, and of the limited one what its
+// rate pays (T9).
+func TestAQueueWithoutTokensDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, lane.Options{})
+	other := w.addQueue("other", 1000, 1000)
+	var subs []pulse.Submission
+	for i := range 40 {
+		subs = append(subs, w.submission(func(s *pulse.Submission) {
+			if i >= 20 { // behind the limited ones in every order
+				s.Queue, s.QueueName = other, "other"
+			}
+		}))
+	}
+	w.submit(subs...)
+	w.limit(1, 3, 24*time.Hour)
+	c := w.claim(30)
+	c.Queues = []uint64{w.queue, other}
+	got, refusal, err := w.Claim(t.Context(), w.ns, c, 0)
+	must(t, err)
+	by := map[uint64]int{}
+	for i := range got {
+		by[got[i].Task.Queue]++
+	}
+	if refusal != nil || by[w.queue] != 3 || by[other] != 20 {
+		t.Errorf("given %v %v", by, refusal)
+	}
+	w.exact()
+}
