@@ -10,6 +10,7 @@
 //	w6   n workflows of one timer, due one after the other within 10 s: how late each ended, by the database's clock
 //	w6burst  the same, all due at once
 //	front  w2 behind 10,000 tasks of one held resource key, as a ratio to a clean queue
+//	w2sub  w2 while a consumer takes the results over a socket, as a ratio to w2 without, in turns
 //
 // Beside the rate stands what an item costs: CPU milliseconds of server, worker and database, rows written, statements
 // and commits. Absolute times of a shared machine mean little; the costs and ratios of one run do.
