@@ -807,6 +807,81 @@ func (q *Queries) ListStreamRange(ctx context.Context, arg ListStreamRangeParams
 	return items, nil
 }
 
+const listSubscriptionLags = `-- name: ListSubscriptionLags :many
+SELECT n.name AS namespace_name, a.name AS application_name, s.namespace_id, s.subscription_id, s.application_id, s.name, s.queue_ids, s.states, s.handlers, s.in_order, s.paused, s.window_max, s.ack_timeout_ms, s.generations_max, s.epoch, s.next_seq, s.last_hash, s.last_seq, s.selected_count, s.pending_count, s.dead_count, s.secret, s.version, s.created_at, h.next_seq AS head_seq, e.at AS pending_at, SYSDATE(6) AS now_at
+FROM subscription s
+JOIN namespace n ON n.namespace_id = s.namespace_id
+JOIN application a ON a.namespace_id = s.namespace_id AND a.application_id = s.application_id
+JOIN stream_head h ON h.namespace_id = s.namespace_id
+LEFT JOIN (SELECT namespace_id, subscription_id, MIN(seq) AS seq FROM subscription_delivery GROUP BY namespace_id, subscription_id) d
+  ON d.namespace_id = s.namespace_id AND d.subscription_id = s.subscription_id
+LEFT JOIN stream_entry e ON e.namespace_id = d.namespace_id AND e.seq = d.seq
+ORDER BY h.next_seq - s.next_seq + s.pending_count DESC, s.namespace_id, s.subscription_id LIMIT ?
+`
+
+type ListSubscriptionLagsRow struct {
+	NamespaceName   []byte
+	ApplicationName []byte
+	Subscription    Subscription
+	HeadSeq         uint64
+	PendingAt       *time.Time
+	NowAt           time.Time
+}
+
+// How far subscriptions are behind, the farthest first.
+// lock: none.
+// unscoped: a node tells its operator about all namespaces; nothing but names, positions and counters is read.
+func (q *Queries) ListSubscriptionLags(ctx context.Context, limit int32) ([]ListSubscriptionLagsRow, error) {
+	rows, err := q.db.QueryContext(ctx, listSubscriptionLags, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListSubscriptionLagsRow
+	for rows.Next() {
+		var i ListSubscriptionLagsRow
+		if err := rows.Scan(
+			&i.NamespaceName,
+			&i.ApplicationName,
+			&i.Subscription.NamespaceID,
+			&i.Subscription.SubscriptionID,
+			&i.Subscription.ApplicationID,
+			&i.Subscription.Name,
+			&i.Subscription.QueueIds,
+			&i.Subscription.States,
+			&i.Subscription.Handlers,
+			&i.Subscription.InOrder,
+			&i.Subscription.Paused,
+			&i.Subscription.WindowMax,
+			&i.Subscription.AckTimeoutMs,
+			&i.Subscription.GenerationsMax,
+			&i.Subscription.Epoch,
+			&i.Subscription.NextSeq,
+			&i.Subscription.LastHash,
+			&i.Subscription.LastSeq,
+			&i.Subscription.SelectedCount,
+			&i.Subscription.PendingCount,
+			&i.Subscription.DeadCount,
+			&i.Subscription.Secret,
+			&i.Subscription.Version,
+			&i.Subscription.CreatedAt,
+			&i.HeadSeq,
+			&i.PendingAt,
+			&i.NowAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listSubscriptions = `-- name: ListSubscriptions :many
 SELECT namespace_id, subscription_id, application_id, name, queue_ids, states, handlers, in_order, paused, window_max, ack_timeout_ms, generations_max, epoch, next_seq, last_hash, last_seq, selected_count, pending_count, dead_count, secret, version, created_at FROM subscription WHERE namespace_id = ? AND application_id = ? AND name > ? ORDER BY name LIMIT ?
 `

@@ -94,6 +94,20 @@ SELECT l.seq, l.generation, l.dead_at, l.reason, e.task_id, e.state, e.at
 FROM subscription_dead_letter l JOIN stream_entry e ON e.namespace_id = l.namespace_id AND e.seq = l.seq
 WHERE l.namespace_id = ? AND l.subscription_id = ? AND l.seq > ? ORDER BY l.seq LIMIT ?;
 
+-- How far subscriptions are behind, the farthest first.
+-- lock: none.
+-- unscoped: a node tells its operator about all namespaces; nothing but names, positions and counters is read.
+-- name: ListSubscriptionLags :many
+SELECT n.name AS namespace_name, a.name AS application_name, sqlc.embed(s), h.next_seq AS head_seq, e.at AS pending_at, SYSDATE(6) AS now_at
+FROM subscription s
+JOIN namespace n ON n.namespace_id = s.namespace_id
+JOIN application a ON a.namespace_id = s.namespace_id AND a.application_id = s.application_id
+JOIN stream_head h ON h.namespace_id = s.namespace_id
+LEFT JOIN (SELECT namespace_id, subscription_id, MIN(seq) AS seq FROM subscription_delivery GROUP BY namespace_id, subscription_id) d
+  ON d.namespace_id = s.namespace_id AND d.subscription_id = s.subscription_id
+LEFT JOIN stream_entry e ON e.namespace_id = d.namespace_id AND e.seq = d.seq
+ORDER BY h.next_seq - s.next_seq + s.pending_count DESC, s.namespace_id, s.subscription_id LIMIT ?;
+
 -- A bounded stretch of the stream. Read after the head, so every entry below it is there.
 -- lock: none (never rewritten).
 -- name: ListStreamRange :many

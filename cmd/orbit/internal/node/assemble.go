@@ -1,16 +1,20 @@
 package node
 
 import (
+	"context"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/orbitrun/orbit/engine"
+	"github.com/orbitrun/orbit/gen/db"
 
 	"github.com/orbitrun/orbit/api/lane"
 	"github.com/orbitrun/orbit/api/retention"
 	"github.com/orbitrun/orbit/api/runner"
+	"github.com/orbitrun/orbit/api/store"
+	"github.com/orbitrun/orbit/api/telemetry"
 	"github.com/orbitrun/orbit/api/tx"
 )
 
@@ -34,6 +38,9 @@ func (n *Node) assemble() {
 	n.keeper = retention.New(n.reader, n.writer, n.opt.Log)
 	n.keeper.Removed = m.removed
 	m.pools(n.metrics.Registry, n)
+	n.metrics.Registry.MustRegister(telemetry.NewSubscriptions(func(ctx context.Context, limit int32) ([]store.SubscriptionLag, error) {
+		return store.SubscriptionLags(ctx, db.New(n.reader), limit)
+	}, n.opt.Log))
 }
 
 // instruments are the metrics of lanes, transactions and pools: base units, no ids.
