@@ -14,6 +14,7 @@ import (
 
 	"github.com/orbitrun/orbit/api"
 	"github.com/orbitrun/orbit/api/auth"
+	"github.com/orbitrun/orbit/api/doctor"
 	"github.com/orbitrun/orbit/api/lane"
 	"github.com/orbitrun/orbit/api/runner"
 	"github.com/orbitrun/orbit/api/tx"
@@ -234,4 +235,40 @@ func numbersTo50(name string) string {
 		out += fmt.Sprintf(" UNION ALL SELECT %d", i)
 	}
 	return out + ") " + name
+}
+
+// T6: the doctor names a rate that is switched on and missing, a reason without a hold, and an operation that counts other
+// than it wrote down; and nothing of a sound system.
+func TestT6DoctorKnowsQueuesAndBulkOperations(t *testing.T) {
+	n := scanned(t)
+	n.do(call{method: "PUT", path: "/v1/queues/work", body: `{"open_tasks_max":9,"running_attempts_max":9,"rate":{"tokens":1,"period_ms":1000,"burst":1}}`}).is(200)
+	n.post("/v1/queues/work/pause", `{"reason":"r"}`).is(200)
+	n.submit(fmt.Sprintf(submission, "k", "1"))
+	n.bulk("purge", `"kind":"PURGE"`)
+	finds := func(want string) {
+		t.Helper()
+		found, err := doctor.Check(t.Context(), n.Reader)
+		must(t, err)
+		var names []string
+		for _, f := range found {
+			names = append(names, f.Check)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+	finds("")
+	for _, c := range []struct{ breaks, heals, want string }{
+		{"UPDATE queue SET rate_limited = 0", "UPDATE queue SET rate_limited = 1", "queue_misfit"},
+		{"UPDATE queue SET paused = 0", "UPDATE queue SET paused = 1", "queue_misfit"},
+		{"UPDATE bulk_operation SET did = 2", "UPDATE bulk_operation SET did = 1", "bulk_drift"},
+		{"UPDATE bulk_item SET result = 2", "UPDATE bulk_item SET result = 1", "bulk_drift"},
+	} {
+		_, err := n.db.Exec(c.breaks)
+		must(t, err)
+		finds(c.want)
+		_, err = n.db.Exec(c.heals)
+		must(t, err)
+		finds("")
+	}
 }

@@ -36,7 +36,7 @@ func (w *world) finishOn(set *lane.Set, id engine.ID) error {
 		if err != nil || pulse.BulkState(row.State) != pulse.BulkRunning {
 			return err
 		}
-		page, err := store.NextBulkPage(context.Background(), q, &row)
+		page, err := store.NextBulkPage(context.Background(), q, &row, engine.BulkPageMax)
 		if err != nil {
 			return err
 		}

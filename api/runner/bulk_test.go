@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,7 +262,7 @@ func TestAnAbortedBulkOperationDoesNothingMore(t *testing.T) {
 	n.many(3000, nil)
 	op := n.begin(pulse.BulkPurge, "purge")
 	row := n.bulk(op)
-	page, err := store.NextBulkPage(t.Context(), db.New(n.reader), &row)
+	page, err := store.NextBulkPage(t.Context(), db.New(n.reader), &row, engine.BulkPageMax)
 	n.must(err)
 	if page.Items() != engine.BulkPageMax || page.Scanned != engine.BulkPageMax || page.Last {
 		t.Errorf("%d on the page, %d looked at", page.Items(), page.Scanned)
@@ -322,5 +323,71 @@ func TestBulkFiltersSelectExactly(t *testing.T) {
 	}
 	if n.count("SELECT COUNT(*) FROM task WHERE state <> 1") != 0 {
 		t.Error("a dry run changed tasks")
+	}
+}
+
+// T7: one task whose row cannot be read holds up none of those behind it: it is refused by name, everything else is done.
+func TestT7ABrokenTaskHoldsUpNoBulkOperation(t *testing.T) {
+	n := newNode(t)
+	ids := n.many(90, nil)
+	n.fail(90, "x")
+	n.internal = true
+	_, err := n.db.Exec("UPDATE task SET retry_policy = 'broken' WHERE task_id = ?", ids[40][:])
+	n.must(err)
+	op := n.begin(pulse.BulkRetry, "again")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runner.New(n.reader, n.writer, n.Set, slog.New(slog.DiscardHandler)).Run(ctx)
+	}()
+	row := n.ends(op, 20*time.Second)
+	cancel()
+	<-done
+	if row.State != uint8(pulse.BulkDone) || row.Did != 89 || row.Refused != 1 || row.Scanned != 90 || n.codes(op) != "1 retried 89, 3 internal 1" {
+		t.Errorf("%+v %s", row, n.codes(op))
+	}
+	if n.count("SELECT COUNT(*) FROM bulk_item WHERE task_id = ? AND result = 3", ids[40][:]) != 1 || n.count("SELECT COUNT(*) FROM task WHERE source = 2") != 89 {
+		t.Error("not the broken one was left out")
+	}
+	n.sound()
+}
+
+// Other work of the application comes between two pages: what a claim and its report wait for while thousands of tasks
+// are purged, beside the same without.
+func TestABulkOperationLeavesRoomForWork(t *testing.T) {
+	n := newNode(t)
+	n.runs(1)
+	const many = 6000
+	turns := func(until func() bool) (all []time.Duration) {
+		for !until() {
+			began := time.Now()
+			n.submit(func(s *pulse.Submission) { s.Priority = 9 })
+			got := n.claim(2 * time.Second)
+			var reports []pulse.Report
+			for i := range got {
+				reports = append(reports, pulse.Report{Credential: n.key.ID, Application: n.key.Application, Queue: n.queue, Task: got[i].Task.ID, AttemptNo: got[i].Task.AttemptNo,
+					Token: got[i].Task.Token, Outcome: pulse.Succeeded, Output: []byte(`1`), Text: []byte(`{}`)})
+			}
+			_, _, _, err := n.Complete(t.Context(), n.ns, reports, nil)
+			n.must(err)
+			all = append(all, time.Since(began))
+		}
+		slices.Sort(all)
+		return all
+	}
+	rounds := 0
+	alone := turns(func() bool { rounds++; return rounds > 60 })
+	n.many(many, func(_ int, s *pulse.Submission) { s.Handler = "other" })
+	op := n.begin(pulse.BulkPurge, "purge")
+	began := time.Now()
+	beside := turns(func() bool { return n.bulk(op).State != uint8(pulse.BulkRunning) })
+	took := time.Since(began)
+	at := func(all []time.Duration, percent int) time.Duration {
+		return all[len(all)*percent/100].Round(100 * time.Microsecond)
+	}
+	t.Logf("submit, claim, report: alone p50 %v p95 %v; beside a purge of %d in %v: %d turns, p50 %v p95 %v", at(alone, 50), at(alone, 95), many, took.Round(time.Millisecond), len(beside), at(beside, 50), at(beside, 95))
+	if row := n.bulk(op); row.Did != many || len(beside) < 10 {
+		t.Errorf("%d turns beside %+v", len(beside), row)
 	}
 }

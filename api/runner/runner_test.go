@@ -28,15 +28,16 @@ import (
 type node struct {
 	*testing.T
 	*lane.Set
-	db     *dbtest.DB
-	writer *tx.DB
-	reader *sql.DB
-	key    auth.Issued
-	ns     uint64
-	queue  uint64
-	seq    int
-	note   func(namespace uint64, at time.Time)
-	mu     sync.Mutex
+	db       *dbtest.DB
+	writer   *tx.DB
+	reader   *sql.DB
+	key      auth.Issued
+	ns       uint64
+	queue    uint64
+	seq      int
+	internal bool // internal errors are part of the test
+	note     func(namespace uint64, at time.Time)
+	mu       sync.Mutex
 }
 
 func newNode(t *testing.T) *node {
@@ -57,7 +58,11 @@ func newNode(t *testing.T) *node {
 	})
 	n.must(err)
 	n.Set = lane.New(n.writer, n.reader, nil, lane.Options{
-		OnInternal: func(err error) { t.Error("internal:", err) },
+		OnInternal: func(err error) {
+			if !n.internal {
+				t.Error("internal:", err)
+			}
+		},
 		OnDelayed: func(ns uint64, at time.Time) {
 			n.mu.Lock()
 			note := n.note

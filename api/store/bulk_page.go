@@ -57,9 +57,9 @@ func UpdateBulks(ctx context.Context, t *tx.Tx, bulks []pulse.Bulk, items []puls
 const bulkScans = 8
 
 // NextBulkPage finds the next tasks of an operation behind its cursor, without locks: in order of creation, by the index
-// of its filter, a bounded number of rows.
-func NextBulkPage(ctx context.Context, q *db.Queries, op *db.BulkOperation) (pulse.BulkPage, error) {
-	f := &bulkFinder{q: q, op: op, filter: filterOf(op), page: pulse.BulkPage{
+// of its filter, a bounded number of rows. It holds at most so many tasks, and never more than a page may.
+func NextBulkPage(ctx context.Context, q *db.Queries, op *db.BulkOperation, tasksMax int) (pulse.BulkPage, error) {
+	f := &bulkFinder{q: q, op: op, filter: filterOf(op), most: tasksMax, page: pulse.BulkPage{
 		Operation: ID(op.OperationID), Application: op.ApplicationID, Queue: op.QueueID, Credential: op.CredentialID,
 		From: pulse.BulkCursor{At: op.CursorAt, Task: ID(op.CursorID)},
 	}}
@@ -76,6 +76,7 @@ type bulkFinder struct {
 	q      *db.Queries
 	op     *db.BulkOperation
 	filter pulse.BulkFilter
+	most   int
 	found  []pulse.BulkCandidate
 	seen   []int // how many rows had been looked at when each was found
 	page   pulse.BulkPage
@@ -84,9 +85,9 @@ type bulkFinder struct {
 // pageMax is how many tasks the page may hold.
 func (f *bulkFinder) pageMax() int {
 	if pulse.BulkKind(f.op.Kind) == pulse.BulkRetry && f.op.DryRun == 0 {
-		return engine.BulkRetryPageMax
+		return min(f.most, engine.BulkRetryPageMax)
 	}
-	return engine.BulkPageMax
+	return min(f.most, engine.BulkPageMax)
 }
 
 func (f *bulkFinder) scan(ctx context.Context) error {

@@ -77,11 +77,20 @@ type BulkPage struct {
 	Last                           bool
 	Tasks                          []engine.ID   // of a cancel or a purge
 	Retries                        []ManualRetry // of a retry
+	Broken                         []engine.ID   // tasks whose rows could not be decided even alone: told, and left alone
 	Bytes                          int           // of the inputs that retries will write
 }
 
 // Items is how many tasks the page is about.
-func (p *BulkPage) Items() int { return len(p.Tasks) + len(p.Retries) }
+func (p *BulkPage) Items() int { return len(p.Tasks) + len(p.Retries) + len(p.Broken) }
+
+// GiveUp leaves the page's only task alone: it could not be decided, and must not hold up all that come after it.
+func (p *BulkPage) GiveUp() {
+	for i := range p.Retries {
+		p.Broken = append(p.Broken, p.Retries[i].Task)
+	}
+	p.Broken, p.Tasks, p.Retries = append(p.Broken, p.Tasks...), nil, nil
+}
 
 // BulkOutcome says what became of a page. Stale means that another node has gone on, or that the operation has ended:
 // nothing of the page was done.
@@ -144,6 +153,9 @@ func (p *planner) page(page *BulkPage) BulkOutcome {
 	}
 	for i := range page.Retries {
 		p.bulkItem(op, p.bulkRetry(op, &page.Retries[i]))
+	}
+	for _, task := range page.Broken {
+		p.bulkItem(op, BulkItemWrite{Operation: op.ID, Task: task, Result: BulkRefused, Code: "internal"})
 	}
 	op.Cursor, op.Scanned = page.To, op.Scanned+int64(page.Scanned)
 	if page.Last {
