@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"strconv"
@@ -31,12 +32,17 @@ func (f *pullFlags) attach(cmd *cobra.Command, wait time.Duration) {
 	cmd.Flags().DurationVar(&f.wait, "wait", wait, "how long to wait for the first, up to 20s")
 }
 
-func (f *pullFlags) body() ([]byte, error) {
+// named is the consumer's name; its default is made once.
+func (f *pullFlags) named() string {
 	if f.consumer == "" {
 		host, _ := os.Hostname() // for people only
 		f.consumer = fmt.Sprintf("%s/%d", host, os.Getpid())
 	}
-	return new(cli.Body).Text("consumer", f.consumer).Int("max", f.most).Millis("wait_ms", min(f.wait, 20*time.Second)).Bytes()
+	return f.consumer
+}
+
+func (f *pullFlags) body() ([]byte, error) {
+	return new(cli.Body).Text("consumer", f.named()).Int("max", f.most).Millis("wait_ms", min(f.wait, 20*time.Second)).Bytes()
 }
 
 func subscriptionPull(s *cli.Settings) *cobra.Command {
@@ -143,16 +149,6 @@ func subscriptionAck(s *cli.Settings) *cobra.Command {
 	}
 }
 
-func ackHandles(ctx context.Context, on *cli.Session, name string, handles []string) (cli.Answer, error) {
-	body, err := itemsOf(handles, func(*cli.Body) {})
-	if err != nil {
-		return cli.Answer{}, err
-	}
-	return on.Again(ctx, func(ctx context.Context) (*http.Response, error) {
-		return on.API.AckDeliveriesWithBody(ctx, name, jsonType, bytes.NewReader(body))
-	})
-}
-
 func subscriptionNack(s *cli.Settings) *cobra.Command {
 	var delay time.Duration
 	var reason string
@@ -181,47 +177,49 @@ func subscriptionNack(s *cli.Settings) *cobra.Command {
 
 func subscriptionWatch(s *cli.Settings) *cobra.Command {
 	var f pullFlags
-	var count int
+	var count int64
+	var transport string
 	cmd := &cobra.Command{
-		Use: "watch NAME", Short: "Print results as they come and acknowledge them", Args: cobra.ExactArgs(1),
-		Long: `Print results as they come, one line each, and acknowledge each pull after it is printed. It takes the results from other
-consumers of the subscription; a subscription of one's own leaves them theirs. With --output json each line is the
-server's object.`,
+		Use: "watch NAME", Aliases: []string{"follow"}, Short: "Print results as they come and acknowledge them", Args: cobra.ExactArgs(1),
+		Long: `Print results as they come, one line each, and acknowledge them after they are printed. They are pushed over a WebSocket, or
+pulled where none can be had. It takes the results from other consumers of the subscription; a subscription of one's own
+leaves them theirs. With --output json each line is the server's object. What came and was not printed is given back.`,
 	}
 	f.attach(cmd, 20*time.Second)
-	cmd.Flags().IntVar(&count, "count", 0, "end after so many results; 0 goes on until interrupted")
+	cmd.Flags().Int64Var(&count, "count", 0, "end after so many results; 0 goes on until interrupted")
+	cmd.Flags().StringVar(&transport, "transport", "auto", "auto, websocket or http")
 	cmd.RunE = s.Online(func(ctx context.Context, on *cli.Session, args []string) error {
-		for told := 0; count == 0 || told < count; {
+		from, err := feedOf(on, args[0], transport, &f)
+		if err != nil {
+			return err
+		}
+		defer from.leave()
+		for told := int64(0); count == 0 || told < count; {
+			left := int64(math.MaxInt64)
 			if count > 0 {
-				f.most = min(f.most, int64(count-told))
+				left = count - told
 			}
-			got, answer, err := pullOnce(ctx, on, args[0], &f)
+			got, err := from.next(ctx, left)
 			if err != nil {
 				return on.Ended(ctx, err)
 			}
-			if len(got.Items) == 0 {
+			if len(got.items) == 0 {
 				continue
 			}
-			if err := printAndAck(ctx, on, args[0], got, answer); err != nil {
-				return err
+			if err := printAndAck(ctx, on, from, got); err != nil {
+				return on.Ended(ctx, err)
 			}
-			told += len(got.Items)
+			told += int64(len(got.items))
 		}
 		return nil
 	})
 	return cmd
 }
 
-func printAndAck(ctx context.Context, on *cli.Session, name string, got client.Pulled, answer cli.Answer) error {
-	var raw struct {
-		Items []json.RawMessage `json:"items"`
-	}
-	if err := json.Unmarshal(answer.Body, &raw); err != nil {
-		return err
-	}
-	handles := make([]string, len(got.Items))
-	for i, d := range got.Items {
-		line := string(raw.Items[i])
+func printAndAck(ctx context.Context, on *cli.Session, from feed, got batch) error {
+	handles := make([]string, len(got.items))
+	for i, d := range got.items {
+		line := string(got.raw[i])
 		if !on.Out.JSON {
 			line = strings.Join(resultRow(d), "  ")
 		}
@@ -230,6 +228,5 @@ func printAndAck(ctx context.Context, on *cli.Session, name string, got client.P
 		}
 		handles[i] = handleOf(d)
 	}
-	_, err := ackHandles(ctx, on, name, handles)
-	return err
+	return from.ack(ctx, handles)
 }

@@ -34,6 +34,8 @@ type Session struct {
 	In  io.Reader
 
 	url     string
+	sign    client.RequestEditorFn
+	doer    *http.Client
 	retries int
 	limit   time.Duration
 }
@@ -73,7 +75,7 @@ func (s *Settings) open(cmd *cobra.Command) (*Session, error) {
 	if err != nil {
 		return nil, Usage("%v", err)
 	}
-	return &Session{API: api, Out: s.Printer(cmd), Err: cmd.ErrOrStderr(), In: cmd.InOrStdin(), url: t.url, retries: s.Retries, limit: s.Timeout}, nil
+	return &Session{API: api, Out: s.Printer(cmd), Err: cmd.ErrOrStderr(), In: cmd.InOrStdin(), url: t.url, sign: sign, doer: doer, retries: s.Retries, limit: s.Timeout}, nil
 }
 
 // Answer is what a node said.
