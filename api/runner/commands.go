@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"encoding/binary"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/orbitrun/orbit/engine"
@@ -27,12 +29,28 @@ func (r *Runner) commands(ctx context.Context, v view) error {
 		return err
 	}
 	err = r.purge(ctx, v, "purge_claims", func(ctx context.Context, q *db.Queries) (int64, error) {
-		return q.DeleteClaimRecords(ctx, db.DeleteClaimRecordsParams{NamespaceID: v.ns, CreatedAt: v.now.Add(-claimRetention), Limit: purgeMax})
+		return oldClaims(ctx, q, v)
 	})
 	if err != nil {
 		return err
 	}
 	return r.slots(ctx, v)
+}
+
+// oldClaims removes the oldest claims whose time is over, application by application.
+func oldClaims(ctx context.Context, q *db.Queries, v view) (gone int64, err error) {
+	rows, err := q.ListOldClaims(ctx, db.ListOldClaimsParams{NamespaceID: v.ns, CreatedAt: v.now.Add(-claimRetention), Limit: purgeMax})
+	keys := map[uint64][][]byte{}
+	for i := range rows {
+		keys[rows[i].ApplicationID] = append(keys[rows[i].ApplicationID], rows[i].ClaimKey)
+	}
+	for _, application := range slices.Sorted(maps.Keys(keys)) {
+		n, err := q.DeleteClaimRecords(ctx, db.DeleteClaimRecordsParams{NamespaceID: v.ns, ApplicationID: application, ClaimKeys: keys[application]})
+		if gone += n; err != nil {
+			return gone, err
+		}
+	}
+	return gone, err
 }
 
 // slots removes windows that are over and whose task has ended. A window taken again meanwhile is held again, and stays.

@@ -12,19 +12,31 @@ import (
 )
 
 const deleteClaimRecords = `-- name: DeleteClaimRecords :execrows
-DELETE FROM claim_record WHERE namespace_id = ? AND created_at < ? ORDER BY created_at LIMIT ?
+DELETE FROM claim_record WHERE namespace_id = ? AND application_id = ? AND claim_key IN (/*SLICE:claim_keys*/?)
 `
 
 type DeleteClaimRecordsParams struct {
-	NamespaceID uint64
-	CreatedAt   time.Time
-	Limit       int32
+	NamespaceID   uint64
+	ApplicationID uint64
+	ClaimKeys     [][]byte
 }
 
-// Removes what no lease can outlive any more.
-// lock: 3 receipt X, in order of creation, own transaction.
+// Removes them by their keys: a delete by time would choose its own index, and may sort and lock what it only looks at.
+// lock: 3 receipt X, by primary key, own transaction.
 func (q *Queries) DeleteClaimRecords(ctx context.Context, arg DeleteClaimRecordsParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, deleteClaimRecords, arg.NamespaceID, arg.CreatedAt, arg.Limit)
+	query := deleteClaimRecords
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	queryParams = append(queryParams, arg.ApplicationID)
+	if len(arg.ClaimKeys) > 0 {
+		for _, v := range arg.ClaimKeys {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:claim_keys*/?", strings.Repeat(",?", len(arg.ClaimKeys))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:claim_keys*/?", "NULL", 1)
+	}
+	result, err := q.db.ExecContext(ctx, query, queryParams...)
 	if err != nil {
 		return 0, err
 	}
@@ -217,6 +229,47 @@ func (q *Queries) ListClaimRecords(ctx context.Context, arg ListClaimRecordsPara
 			&i.Asked,
 			&i.Started,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listOldClaims = `-- name: ListOldClaims :many
+SELECT application_id, claim_key FROM claim_record FORCE INDEX (claim_created)
+WHERE namespace_id = ? AND created_at < ? ORDER BY created_at LIMIT ?
+`
+
+type ListOldClaimsParams struct {
+	NamespaceID uint64
+	CreatedAt   time.Time
+	Limit       int32
+}
+
+type ListOldClaimsRow struct {
+	ApplicationID uint64
+	ClaimKey      []byte
+}
+
+// Claims that no lease can outlive any more, the oldest first.
+// lock: none.
+func (q *Queries) ListOldClaims(ctx context.Context, arg ListOldClaimsParams) ([]ListOldClaimsRow, error) {
+	rows, err := q.db.QueryContext(ctx, listOldClaims, arg.NamespaceID, arg.CreatedAt, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListOldClaimsRow
+	for rows.Next() {
+		var i ListOldClaimsRow
+		if err := rows.Scan(&i.ApplicationID, &i.ClaimKey); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

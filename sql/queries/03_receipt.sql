@@ -38,7 +38,13 @@ INSERT INTO claim_record (namespace_id, application_id, claim_key, digest, asked
 -- name: UpdateClaimRecord :execrows
 UPDATE claim_record SET asked = sqlc.arg('asked') WHERE namespace_id = ? AND application_id = ? AND claim_key = ? AND asked < sqlc.arg('asked');
 
--- Removes what no lease can outlive any more.
--- lock: 3 receipt X, in order of creation, own transaction.
+-- Claims that no lease can outlive any more, the oldest first.
+-- lock: none.
+-- name: ListOldClaims :many
+SELECT application_id, claim_key FROM claim_record FORCE INDEX (claim_created)
+WHERE namespace_id = ? AND created_at < ? ORDER BY created_at LIMIT ?;
+
+-- Removes them by their keys: a delete by time would choose its own index, and may sort and lock what it only looks at.
+-- lock: 3 receipt X, by primary key, own transaction.
 -- name: DeleteClaimRecords :execrows
-DELETE FROM claim_record WHERE namespace_id = ? AND created_at < ? ORDER BY created_at LIMIT ?;
+DELETE FROM claim_record WHERE namespace_id = ? AND application_id = ? AND claim_key IN (sqlc.slice('claim_keys'));
