@@ -112,17 +112,23 @@ func TestEveryFaultAtEveryStatementOfClocks(t *testing.T) {
 	}
 }
 
-func injectFlow(t *testing.T, op *flowOperation) string {
-	d := dbtest.New(t)
-	p, err := proxy.New(d.Address())
-	must(t, err)
-	t.Cleanup(func() { _ = p.Close() })
+// disturbedFlows have every definition the operations need, and write through the proxy.
+func disturbedFlows(t *testing.T, d *dbtest.DB, p *proxy.Proxy) *flows {
 	f := flowsOn(t, d, d.DSNThrough(p.Addr())+"&readTimeout=5s", false)
 	f.publish(nodes("timer", "REVIEW", time.Hour, timerNode("a", time.Minute), thenTask))
 	f.publish(nodes("signal", "REVIEW", time.Hour, signalNode, thenTask))
 	f.publish(nodes("early", "REVIEW", time.Hour, timerNode("t", time.Minute), signalNode, thenTask))
 	f.publish(nodes("poll", "REVIEW", time.Hour, pollNode(3, finalSignal), thenTask))
 	f.weaver = lane.NewWorkflows(f.writer, "node-1", func(_ uint64, _ engine.ID, err error) { f.failed = append(f.failed, err) })
+	return f
+}
+
+func injectFlow(t *testing.T, op *flowOperation) string {
+	d := dbtest.New(t)
+	p, err := proxy.New(d.Address())
+	must(t, err)
+	t.Cleanup(func() { _ = p.Close() })
+	f := disturbedFlows(t, d, p)
 	site, n := 0, 0
 	attempt := func(rule *proxy.Rule, what string) (sites int) {
 		n++

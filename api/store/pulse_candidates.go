@@ -112,7 +112,7 @@ func (l *pulseLoad) candidates(ctx context.Context, t *tx.Tx) error {
 var scanStart = time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // receipts reads the receipts of keys that may repeat. The quota row guards them, so the read is exact.
-func (l *pulseLoad) receipts(ctx context.Context, t *tx.Tx) error {
+func (l *pulseLoad) receipts(ctx context.Context, place tx.AfterQuota) error {
 	keys := map[pulse.ReceiptKey]bool{}
 	if l.hints.LookUpReceipts {
 		submitKeys(l.batch, keys)
@@ -129,10 +129,10 @@ func (l *pulseLoad) receipts(ctx context.Context, t *tx.Tx) error {
 	for r := range l.batch.EachRetry() { // rare, so the receipt is always looked for
 		keys[pulse.ReceiptKey{Application: r.Application, Kind: pulse.ReceiptSubmit, Key: r.Key}] = true
 	}
-	if err := LoadReceipts(ctx, t, keys, l.s.Receipts); err != nil {
+	if err := LoadReceipts(ctx, place.Tx, keys, l.s.Receipts); err != nil {
 		return err
 	}
-	return l.claimRecords(ctx, t)
+	return l.claimRecords(ctx, place)
 }
 
 func submitKeys(b *pulse.Batch, keys map[pulse.ReceiptKey]bool) {

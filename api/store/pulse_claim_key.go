@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
@@ -10,9 +12,9 @@ import (
 	"github.com/orbitrun/orbit/api/tx"
 )
 
-// claimRecords reads what claims that are asked again had started. A first question reads nothing: if its key is known
+// claimRecords locks what claims that are asked again had started. A first question reads nothing: if its key is known
 // after all, the insert of its record shows it, and the transaction runs again with a look.
-func (l *pulseLoad) claimRecords(ctx context.Context, t *tx.Tx) error {
+func (l *pulseLoad) claimRecords(ctx context.Context, place tx.AfterQuota) error {
 	keys := textSets[uint64]{}
 	for i := range l.batch.Claims {
 		c := &l.batch.Claims[i]
@@ -21,8 +23,8 @@ func (l *pulseLoad) claimRecords(ctx context.Context, t *tx.Tx) error {
 		}
 		keys.add(c.Application, c.Key)
 	}
-	for application, names := range keys {
-		rows, err := t.Queries().ListClaimRecords(ctx, db.ListClaimRecordsParams{NamespaceID: t.Namespace(), ApplicationID: application, ClaimKeys: sortedTexts(names)})
+	for _, application := range slices.Sorted(maps.Keys(keys)) {
+		rows, err := place.LockClaimRecords(ctx, application, sortedTexts(keys[application]))
 		if err != nil {
 			return err
 		}

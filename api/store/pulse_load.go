@@ -64,7 +64,7 @@ func (l *pulseLoad) descend(ctx context.Context, b tx.Begun) (tx.AfterTasks, err
 		return tx.AfterTasks{}, err
 	}
 	l.s.Quotas = Quotas(quotas)
-	if err := l.receipts(ctx, b.Tx); err != nil {
+	if err := l.receipts(ctx, quota); err != nil {
 		return tx.AfterTasks{}, err
 	}
 	ahead, err := l.bulks(ctx, quota)

@@ -90,6 +90,14 @@ func (i Identified) LockQuotas(ctx context.Context, applications []uint64) ([]db
 	return rows, AfterQuota{AfterDefinition{AfterQueues{AfterInstances{AfterGates{AfterSteps{AfterTasks{i.Tx}}}}}}}, err
 }
 
+// LockClaimRecords locks what claims that are asked again had started; callers sort the applications.
+func (q AfterQuota) LockClaimRecords(ctx context.Context, application uint64, keys [][]byte) ([]db.LockClaimRecordsRow, error) {
+	if err := q.descend(RungReceipt); err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	return q.q.LockClaimRecords(ctx, db.LockClaimRecordsParams{NamespaceID: q.namespace, ApplicationID: application, ClaimKeys: keys})
+}
+
 // LockDefinition locks a definition's head, which is created if it is missing.
 func (q AfterQuota) LockDefinition(ctx context.Context, application uint64, name string, now time.Time) (db.LockDefinitionRow, AfterDefinition, error) {
 	if err := q.descend(RungDefinition); err != nil {

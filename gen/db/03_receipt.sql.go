@@ -113,7 +113,7 @@ type InsertClaimRecordParams struct {
 	CreatedAt     time.Time
 }
 
-// lock: 3 receipt X (new row). {many} A duplicate means that the claim was asked again meanwhile: run again with ListClaimRecords.
+// lock: 3 receipt X (new row). {many} A duplicate means that the claim was asked again meanwhile: run again with LockClaimRecords.
 func (q *Queries) InsertClaimRecord(ctx context.Context, arg InsertClaimRecordParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, insertClaimRecord,
 		arg.NamespaceID,
@@ -180,66 +180,6 @@ func (q *Queries) InsertTxCommand(ctx context.Context, arg InsertTxCommandParams
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const listClaimRecords = `-- name: ListClaimRecords :many
-SELECT claim_key, digest, asked, started FROM claim_record
-WHERE namespace_id = ? AND application_id = ? AND claim_key IN (/*SLICE:claim_keys*/?) ORDER BY claim_key
-`
-
-type ListClaimRecordsParams struct {
-	NamespaceID   uint64
-	ApplicationID uint64
-	ClaimKeys     [][]byte
-}
-
-type ListClaimRecordsRow struct {
-	ClaimKey []byte
-	Digest   []byte
-	Asked    uint32
-	Started  []byte
-}
-
-// What repeated claims had started. The quota row guards them, so reading after it is exact.
-// lock: none (guarded by the quota row).
-func (q *Queries) ListClaimRecords(ctx context.Context, arg ListClaimRecordsParams) ([]ListClaimRecordsRow, error) {
-	query := listClaimRecords
-	var queryParams []interface{}
-	queryParams = append(queryParams, arg.NamespaceID)
-	queryParams = append(queryParams, arg.ApplicationID)
-	if len(arg.ClaimKeys) > 0 {
-		for _, v := range arg.ClaimKeys {
-			queryParams = append(queryParams, v)
-		}
-		query = strings.Replace(query, "/*SLICE:claim_keys*/?", strings.Repeat(",?", len(arg.ClaimKeys))[1:], 1)
-	} else {
-		query = strings.Replace(query, "/*SLICE:claim_keys*/?", "NULL", 1)
-	}
-	rows, err := q.db.QueryContext(ctx, query, queryParams...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ListClaimRecordsRow
-	for rows.Next() {
-		var i ListClaimRecordsRow
-		if err := rows.Scan(
-			&i.ClaimKey,
-			&i.Digest,
-			&i.Asked,
-			&i.Started,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const listOldClaims = `-- name: ListOldClaims :many
@@ -350,6 +290,66 @@ func (q *Queries) ListReceipts(ctx context.Context, arg ListReceiptsParams) ([]L
 	return items, nil
 }
 
+const lockClaimRecords = `-- name: LockClaimRecords :many
+SELECT claim_key, digest, asked, started FROM claim_record
+WHERE namespace_id = ? AND application_id = ? AND claim_key IN (/*SLICE:claim_keys*/?) ORDER BY claim_key FOR UPDATE
+`
+
+type LockClaimRecordsParams struct {
+	NamespaceID   uint64
+	ApplicationID uint64
+	ClaimKeys     [][]byte
+}
+
+type LockClaimRecordsRow struct {
+	ClaimKey []byte
+	Digest   []byte
+	Asked    uint32
+	Started  []byte
+}
+
+// What repeated claims had started. Locked here, because they will be written after the tasks.
+// lock: 3 receipt X, by primary key, under their quota.
+func (q *Queries) LockClaimRecords(ctx context.Context, arg LockClaimRecordsParams) ([]LockClaimRecordsRow, error) {
+	query := lockClaimRecords
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	queryParams = append(queryParams, arg.ApplicationID)
+	if len(arg.ClaimKeys) > 0 {
+		for _, v := range arg.ClaimKeys {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:claim_keys*/?", strings.Repeat(",?", len(arg.ClaimKeys))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:claim_keys*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LockClaimRecordsRow
+	for rows.Next() {
+		var i LockClaimRecordsRow
+		if err := rows.Scan(
+			&i.ClaimKey,
+			&i.Digest,
+			&i.Asked,
+			&i.Started,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const updateClaimRecord = `-- name: UpdateClaimRecord :execrows
 UPDATE claim_record SET asked = ? WHERE namespace_id = ? AND application_id = ? AND claim_key = ? AND asked < ?
 `
@@ -362,7 +362,7 @@ type UpdateClaimRecordParams struct {
 }
 
 // Notes that a newer question was answered.
-// lock: 3 receipt X, by primary key, under its quota.
+// lock: 3 receipt X, held.
 func (q *Queries) UpdateClaimRecord(ctx context.Context, arg UpdateClaimRecordParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, updateClaimRecord,
 		arg.Asked,

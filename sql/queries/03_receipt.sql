@@ -23,18 +23,18 @@ INSERT INTO tx_command (namespace_id, command_id, created_at) VALUES (?, ?, NOW(
 -- name: DeleteTxCommands :execrows
 DELETE FROM tx_command WHERE namespace_id = ? AND command_id < ? ORDER BY command_id LIMIT ?;
 
--- What repeated claims had started. The quota row guards them, so reading after it is exact.
--- lock: none (guarded by the quota row).
--- name: ListClaimRecords :many
+-- What repeated claims had started. Locked here, because they will be written after the tasks.
+-- lock: 3 receipt X, by primary key, under their quota.
+-- name: LockClaimRecords :many
 SELECT claim_key, digest, asked, started FROM claim_record
-WHERE namespace_id = ? AND application_id = ? AND claim_key IN (sqlc.slice('claim_keys')) ORDER BY claim_key;
+WHERE namespace_id = ? AND application_id = ? AND claim_key IN (sqlc.slice('claim_keys')) ORDER BY claim_key FOR UPDATE;
 
--- lock: 3 receipt X (new row). {many} A duplicate means that the claim was asked again meanwhile: run again with ListClaimRecords.
+-- lock: 3 receipt X (new row). {many} A duplicate means that the claim was asked again meanwhile: run again with LockClaimRecords.
 -- name: InsertClaimRecord :execrows
 INSERT INTO claim_record (namespace_id, application_id, claim_key, digest, asked, started, created_at) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- Notes that a newer question was answered.
--- lock: 3 receipt X, by primary key, under its quota.
+-- lock: 3 receipt X, held.
 -- name: UpdateClaimRecord :execrows
 UPDATE claim_record SET asked = sqlc.arg('asked') WHERE namespace_id = ? AND application_id = ? AND claim_key = ? AND asked < sqlc.arg('asked');
 
