@@ -34,7 +34,13 @@ type node struct {
 func newNode(t testing.TB, change ...func(*api.Options)) *node {
 	t.Helper()
 	d := dbtest.New(t)
-	writer, err := tx.Open(d.DSN(), 4)
+	return newNodeOn(t, d, d.DSN(), change...)
+}
+
+// newNodeOn writes through an address of its own, which may be disturbed.
+func newNodeOn(t testing.TB, d *dbtest.DB, dsn string, change ...func(*api.Options)) *node {
+	t.Helper()
+	writer, err := tx.Open(dsn, 4)
 	must(t, err)
 	t.Cleanup(func() { _ = writer.Close() })
 	reader, err := tx.OpenReader(d.DSN(), 4)

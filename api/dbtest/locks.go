@@ -120,7 +120,8 @@ func (l *Locks) Look() {
 func (l *Locks) step(h *held, tables []string) {
 	slices.SortFunc(tables, func(a, b string) int { return l.rung[a] - l.rung[b] })
 	for _, table := range slices.Compact(tables) {
-		if l.rung[table] < h.last {
+		purging := len(h.path) > 0 && h.path[0] == "retention" // a ladder of its own, sql/queries/README.md
+		if l.rung[table] < h.last && !purging {
 			l.bad = append(l.bad, fmt.Sprintf("%s (%d) after %s", table, l.rung[table], strings.Join(h.path, " → ")))
 		}
 		h.last = max(h.last, l.rung[table])

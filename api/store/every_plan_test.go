@@ -53,7 +53,9 @@ func TestC24EveryQueryHasAPlan(t *testing.T) {
 		plan := planOf(t, conn, q.recorder)
 		locks := verb != "SELECT" || strings.Contains(q.text, "FOR UPDATE") || strings.Contains(q.text, "IN SHARE MODE")
 		scans := slices.ContainsFunc(plan, func(a accessed) bool { return a.scans() })
-		sorts := slices.ContainsFunc(plan, func(a accessed) bool { return strings.Contains(a.extra, "filesort") || strings.Contains(a.extra, "temporary") })
+		sorts := slices.ContainsFunc(plan, func(a accessed) bool {
+			return strings.Contains(a.extra, "filesort") || strings.Contains(a.extra, "temporary")
+		})
 		if locks {
 			locking++
 		}
