@@ -349,3 +349,75 @@ func TestAShutdownWaitsForSockets(t *testing.T) {
 		t.Errorf("the node ended with %v and %d sockets", err, n.Sockets())
 	}
 }
+
+// The answer to a consumer is lost on the way. It comes back under its name, says what it holds, and has the rest at once
+// with a new generation; the proof it never saw is void. Another consumer has to wait for the order.
+func TestALostAnswerIsResumedAtOnce(t *testing.T) {
+	overBoth(t, func(t *testing.T, n *node) {
+		n.queue("work")
+		n.subscribe("s", `{}`)
+		n.finish("work", 5)
+		held := n.pull("s", "a", 0, 2, 0).Items
+		lost := n.pull("s", "a", held[1].Seq, 3, 0).Items
+		n.expect("another", len(n.pull("s", "b", 0, 5, 0).Items), 0)
+		again := n.pull("s", "a", held[1].Seq, 5, 0).Items
+		n.expect("again", []any{len(again), again[0].Seq, again[0].Generation, again[2].Generation, again[0].PreviousHash == held[1].Hash}, "[3 3 2 2 true]")
+		words, answer := n.settle("s", "acks", "", held[0], held[1], lost[0], again[1], again[2])
+		n.expect("settled", []any{words, answer.PendingCount, answer.SettledThrough}, "[ACKNOWLEDGED ACKNOWLEDGED SUPERSEDED ACKNOWLEDGED ACKNOWLEDGED 1 2]")
+		words, answer = n.settle("s", "acks", "", again...)
+		n.expect("the rest", []any{words, answer.PendingCount, answer.SettledThrough}, "[ACKNOWLEDGED ACKNOWLEDGED ACKNOWLEDGED 0 5]")
+	})
+}
+
+// refusal is what a key is answered that wants results: at the door, or when it is judged again while it waits.
+func (n *node) refusal(name, key string, meanwhile func()) string {
+	n.Helper()
+	if !n.socket {
+		answered := make(chan answer, 1)
+		go func() {
+			answered <- n.do(call{method: "POST", path: "/v1/subscriptions/" + name + "/pull", key: key, body: `{"consumer":"c","max":1,"wait_ms":20000}`})
+		}()
+		time.Sleep(100 * time.Millisecond)
+		meanwhile()
+		return (<-answered).problem().Code
+	}
+	w, response, err := n.dial(name, key)
+	if err != nil {
+		var p httpapi.Problem
+		must(n, json.NewDecoder(response.Body).Decode(&p))
+		return p.Code
+	}
+	w.send(`{"id":1,"follow":{"consumer":"c","credit":1}}`)
+	time.Sleep(100 * time.Millisecond)
+	meanwhile()
+	f := w.must(15 * time.Second)
+	if f.Problem == nil {
+		n.Fatalf("got %+v", f)
+	}
+	return f.Problem.Code
+}
+
+// A key is refused by the same codes over each transport: unknown, of another scope, expired, revoked before or while it
+// waits (T21). Nothing was handed out.
+func TestKeysAreRefusedAlikeOverEachTransport(t *testing.T) {
+	overBoth(t, func(t *testing.T, n *node) {
+		n.queue("work")
+		n.subscribe("s", `{}`)
+		set := func(id uint64, column string) {
+			_, err := n.db.ExecContext(t.Context(), "UPDATE credential SET "+column+" = NOW(6) WHERE credential_id = ?", id) // as another node would
+			must(t, err)
+		}
+		nothing := func() {}
+		expired, revoked, waiting := n.key(auth.ScopeSubscriptionsConsume), n.key(auth.ScopeSubscriptionsConsume), n.key(auth.ScopeSubscriptionsConsume)
+		set(expired.ID, "expires_at")
+		set(revoked.ID, "revoked_at")
+		n.expect("unknown", n.refusal("s", "orb_x", nothing), "credential_invalid")
+		n.expect("another scope", n.refusal("s", n.key(auth.ScopeSubscriptionsManage).Key.Text(), nothing), "scope_missing")
+		n.expect("expired", n.refusal("s", expired.Key.Text(), nothing), "credential_expired")
+		n.expect("revoked", n.refusal("s", revoked.Key.Text(), nothing), "credential_revoked")
+		n.expect("nobody", n.refusal("nowhere", "", nothing), "subscription_not_found")
+		n.expect("revoked while it waits", n.refusal("s", waiting.Key.Text(), func() { set(waiting.ID, "revoked_at") }), "credential_revoked")
+		n.finish("work", 1)
+		n.expect("nothing was handed out", n.pull("s", "other", 0, 1, time.Second).Items[0].Generation, 1)
+	})
+}
