@@ -272,3 +272,29 @@ func TestT6DoctorKnowsQueuesAndBulkOperations(t *testing.T) {
 		finds("")
 	}
 }
+
+// Tasks of workflows: a purge ends them as a single cancel would, and the instance goes on with that result; a retry of
+// them is refused by name, because the instance decides.
+func TestBulkOperationsMeetWorkflows(t *testing.T) {
+	n := scanned(t)
+	n.queue("work")
+	n.post("/v1/workflows", fmt.Sprintf(`{"document":%s}`, workflow)).is(201)
+	var started struct {
+		InstanceID string `json:"instance_id"`
+	}
+	n.post("/v1/instances", `{"start_key":"s","definition":"chain","input":{}}`).is(201).into(&started)
+	n.submit(fmt.Sprintf(submission, "k", "1"))
+	if op := n.bulk("purge", `"kind":"PURGE"`); op.Done != 2 {
+		t.Errorf("%+v", op)
+	}
+	n.until("/v1/instances/"+started.InstanceID, "NEEDS_REVIEW")
+	op := n.bulk("retry", `"kind":"RETRY"`)
+	if op.Done != 1 || op.Refused != 1 {
+		t.Errorf("%+v", op)
+	}
+	var items httpapi.BulkItemList
+	n.get("/v1/bulk-operations/" + op.OperationId + "/items?result=REFUSED").is(200).into(&items)
+	if len(items.Items) != 1 || items.Items[0].Code != "task_owned_by_workflow" {
+		t.Errorf("%+v", items.Items)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -390,4 +391,52 @@ func TestABulkOperationLeavesRoomForWork(t *testing.T) {
 	if row := n.bulk(op); row.Did != many || len(beside) < 10 {
 		t.Errorf("%d turns beside %+v", len(beside), row)
 	}
+}
+
+// What an operation is about is fixed when it is accepted, also while eight callers submit on two nodes: when it is done,
+// nothing that was accepted before its time waits any more, and nothing accepted later was touched.
+func TestABulkOperationIsAboutAFixedSet(t *testing.T) {
+	n := newNode(t)
+	n.runs(1)
+	writer, err := tx.Open(n.db.DSN(), 4)
+	n.must(err)
+	other := lane.New(writer, n.reader, nil, lane.Options{})
+	t.Cleanup(func() { other.Close(); _ = writer.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	var callers sync.WaitGroup
+	for c := range 8 {
+		set := []*lane.Set{n.Set, other}[c%2]
+		callers.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				input := []byte(`{}`)
+				s := pulse.Submission{
+					Credential: n.key.ID, Application: n.key.Application, TaskID: store.NewID(), Key: fmt.Sprint("c", c, "-", i), QueueName: "work", Queue: n.queue, Handler: "h", HandlerVersion: "1",
+					Input: input, InputDigest: sha256.Sum256(input), DeadlineMS: 3_600_000, AttemptTimeoutMS: 600_000, Retry: pulse.Retry{Kind: pulse.RetryFixed, MaxAttempts: 1}, Lost: pulse.LostReview,
+				}
+				if _, err := set.Submit(context.Background(), n.ns, []pulse.Submission{s}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	total := int64(0)
+	for i := range 6 {
+		time.Sleep(100 * time.Millisecond)
+		op := n.begin(pulse.BulkPurge, fmt.Sprint("purge ", i))
+		row := n.ends(op, 20*time.Second)
+		total += row.Did
+		if left := n.count("SELECT COUNT(*) FROM task WHERE created_at < ? AND state = 1", row.CreatedBefore); left > 0 || row.Skipped+row.Refused > 0 {
+			t.Errorf("%d of before %v wait still: %+v", left, row.CreatedBefore, row)
+		}
+		if late := n.count("SELECT COUNT(*) FROM bulk_item i JOIN task t USING (namespace_id, task_id) WHERE i.operation_id = ? AND t.created_at >= ?", op[:], row.CreatedBefore); late > 0 {
+			t.Errorf("%d of after %v were purged", late, row.CreatedBefore)
+		}
+	}
+	cancel()
+	callers.Wait()
+	if cancelled := n.count("SELECT COUNT(*) FROM task WHERE state = 4"); int64(cancelled) != total || total == 0 {
+		t.Errorf("%d cancelled, %d counted", cancelled, total)
+	}
+	t.Logf("6 purges of %d tasks beside 8 submitters on two nodes", total)
+	n.sound()
 }
