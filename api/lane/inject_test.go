@@ -13,6 +13,8 @@ import (
 
 	"github.com/orbitrun/orbit/api/dbtest"
 	"github.com/orbitrun/orbit/api/lane"
+	"github.com/orbitrun/orbit/api/store"
+	"github.com/orbitrun/orbit/api/tx"
 	"github.com/orbitrun/orbit/chaos/proxy"
 )
 
@@ -38,6 +40,9 @@ type operation struct {
 	name    string
 	prepare func(*world) (run func() error, applied func() int)
 }
+
+// guarded operations hold a lock that makes a duplicate impossible: one ends the call with nothing done.
+var guarded = map[string]bool{"begin bulk": true, "abort bulk": true}
 
 var operations = []operation{
 	{"submit", func(w *world) (func() error, func() int) {
@@ -158,6 +163,27 @@ var operations = []operation{
 			return w.scalar("SELECT COUNT(*) FROM task t JOIN task_retry r ON r.namespace_id = t.namespace_id AND r.successor_id = t.task_id JOIN bulk_item i ON i.task_id = r.task_id AND i.successor_id = r.successor_id WHERE t.owner_id = ?", s.TaskID[:])
 		}
 	}},
+	{"begin bulk", func(w *world) (func() error, func() int) {
+		writer := w.operator()
+		r := &pulse.BulkRequest{Credential: w.key.ID, Application: w.key.Application, QueueName: w.name, Queue: w.queue, Key: fmt.Sprint("begin ", store.NewID()), Kind: pulse.BulkPurge, Reason: "r"}
+		return func() error {
+				row, _, err := store.BeginBulk(context.Background(), writer, w.ns, r, store.NewID())
+				if err == nil && (row.State != uint8(pulse.BulkRunning) || len(row.OperationID) == 0) {
+					err = fmt.Errorf("answered %+v", row)
+				}
+				return err
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM bulk_operation WHERE operation_key = ?", []byte(r.Key))
+			}
+	}},
+	{"abort bulk", func(w *world) (func() error, func() int) {
+		writer, op := w.operator(), w.begin(pulse.BulkPurge, fmt.Sprint("abort ", store.NewID()))
+		return func() error {
+				return store.AbortBulk(context.Background(), writer, w.ns, w.key.Application, w.key.ID, op, "r")
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM bulk_operation b JOIN audit a ON a.subject = ? AND a.action = 'bulk.aborted' WHERE b.operation_id = ? AND b.state = 3", []byte(op.Text("bulk")), op[:])
+			}
+	}},
 	{"lost lease", func(w *world) (func() error, func() int) {
 		s := w.submission()
 		w.submit(s)
@@ -168,6 +194,15 @@ var operations = []operation{
 			return w.Due(context.Background(), w.ns, []pulse.Due{{Kind: pulse.DueLost, Application: s.Application, Queue: s.Queue, Task: s.TaskID}})
 		}, func() int { return w.scalar("SELECT COUNT(*) FROM attempt WHERE task_id = ?", s.TaskID[:]) }
 	}},
+}
+
+// operator is a writer that reaches the database as the world's node does, with its connection open.
+func (w *world) operator() *tx.DB {
+	w.Helper()
+	if w.writer == nil {
+		w.writer, _ = w.connect(w.dsn, 1)
+	}
+	return w.writer
 }
 
 // one demands that a claim was given one task.
@@ -255,7 +290,7 @@ func inject(t *testing.T, op operation) string {
 				t.Fatalf("%s: fired %d", where(), active.Fired())
 			}
 			count++
-			if err != nil && f.passes && !payloads {
+			if err != nil && f.passes && !payloads && !(guarded[op.name] && f.rule.Code == 1062) {
 				t.Errorf("%s: failed with %v", where(), err)
 			}
 			if payloads && err != nil { // what was started and could not be handed over goes back by itself

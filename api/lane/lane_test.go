@@ -24,13 +24,15 @@ import (
 type world struct {
 	testing.TB
 	*lane.Set
-	db    *dbtest.DB
-	key   auth.Issued
-	ns    uint64
-	queue uint64
-	name  string
-	seq   int
-	mu    sync.Mutex
+	db     *dbtest.DB
+	key    auth.Issued
+	ns     uint64
+	queue  uint64
+	name   string
+	seq    int
+	writer *tx.DB // of an operator, see inject_test
+	dsn    string // by which its node reaches the database
+	mu     sync.Mutex
 
 	events       []tx.Event         // of the node's transactions
 	observations []lane.Observation // of its lanes
@@ -47,7 +49,7 @@ func newWorld(t testing.TB, opt lane.Options) *world {
 // worldOn makes the namespace and a node that reaches the database by dsn.
 func worldOn(t testing.TB, d *dbtest.DB, dsn string, opt lane.Options) *world {
 	t.Helper()
-	w := &world{TB: t, db: d, name: "work"}
+	w := &world{TB: t, db: d, name: "work", dsn: dsn}
 	writer, reader := w.connect(d.DSN(), 2)
 	key, err := auth.NewService(writer, reader, auth.NewVerifier(reader)).Bootstrap(context.Background(), "test", "app", "key", auth.AllScopes)
 	must(t, err)
