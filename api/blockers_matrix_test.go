@@ -87,9 +87,14 @@ func TestWhyItIsNotRunningNamesEveryReason(t *testing.T) {
 		c.before()
 		path := n.submit(strings.Replace(fmt.Sprintf(submission, fmt.Sprint("m", i), "1"), `"input"`, c.members+`"input"`, 1))
 		c.set()
-		got, _ := n.causes(path)
+		got, list := n.causes(path)
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: named %q", c.name, text)
+		}
+		for _, b := range list.Items {
+			if (b.Kind == "QUEUE_PAUSED") != (b.Reason != nil) || b.Reason != nil && *b.Reason != "r" {
+				t.Errorf("%s: %s says %v", c.name, b.Kind, b.Reason)
+			}
 		}
 		if c.want != "" {
 			if n.run("work", `"outcome":"SUCCEEDED","output":1`) != 0 {

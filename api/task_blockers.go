@@ -35,9 +35,26 @@ func (s *Server) ListTaskBlockers(ctx context.Context, r httpapi.ListTaskBlocker
 	}
 	out.State, out.At = httpapi.TaskState(standing.Task.State.Public().String()), standing.Now
 	for _, b := range pulse.Blockers(&standing) {
-		out.Items = append(out.Items, blocker(&b))
+		item := blocker(&b)
+		if b.Kind == pulse.BlockedByQueuePause {
+			if item.Reason, err = s.pauseReason(ctx, task); err != nil {
+				return nil, err
+			}
+		}
+		out.Items = append(out.Items, item)
 	}
 	return out, nil
+}
+
+// pauseReason is what the operator said who paused the task's queue; nil when nobody gave a reason.
+func (s *Server) pauseReason(ctx context.Context, task db.Task) (*string, error) {
+	rows, err := s.q().ListQueueHolds(ctx, db.ListQueueHoldsParams{NamespaceID: task.NamespaceID, QueueID: task.QueueID})
+	for _, h := range rows {
+		if h.Kind == holdPause {
+			return pointer(string(h.Reason)), err
+		}
+	}
+	return nil, err
 }
 
 // standing reads everything an open task may wait for, and counts who comes first when nothing else is in the way.

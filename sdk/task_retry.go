@@ -64,6 +64,7 @@ type TaskBlocker struct {
 	Holder      string     `json:"holder"`       // RESOURCE_KEY: the task that holds it; empty when it is another application's
 	HolderState TaskState  `json:"holder_state"` // RESOURCE_KEY
 	InstanceID  string     `json:"instance_id"`  // GATE
+	Reason      string     `json:"reason"`       // QUEUE_PAUSED: what the operator said
 	Detail      string     `json:"detail"`       // for people
 }
 

@@ -4849,6 +4849,11 @@ type TaskBlocker struct {
 	//
 	// Example: 10
 	Limit *int64 `json:"limit,omitempty"`
+
+	// Reason QUEUE_PAUSED: what the operator said.
+	//
+	// Example: the payment provider is down
+	Reason *string `json:"reason,omitempty"`
 }
 
 // TaskBlockerKind What it is.
