@@ -239,7 +239,7 @@ func injectShell(t *testing.T, op shellOperation) string {
 			}
 		}
 	}
-	if found, err := doctor.Check(n.Context(), n.Reader); err != nil || len(found) > 0 {
+	if found, err := doctor.CheckDeep(n.Context(), n.Reader); err != nil || len(found) > 0 {
 		t.Errorf("the doctor found %+v %v", found, err)
 	}
 	return fmt.Sprintf("%s %d × %d = %d", op.name, sites, len(faults), count)

@@ -29,7 +29,7 @@ func (n *node) ages(d time.Duration) {
 func (n *node) sweep(tables ...string) string {
 	n.Helper()
 	must(n, retention.New(n.Reader, n.Writer, slog.New(slog.DiscardHandler)).Sweep(n.Context()))
-	found, err := doctor.Check(n.Context(), n.Reader)
+	found, err := doctor.CheckDeep(n.Context(), n.Reader)
 	if must(n, err); len(found) > 0 {
 		n.Errorf("the doctor found %+v", found)
 	}
@@ -198,7 +198,7 @@ func TestT20PurgesMeetConsumersWhoMoveBack(t *testing.T) {
 	}
 	close(stop)
 	all.Wait()
-	if found, err := doctor.Check(n.Context(), n.Reader); err != nil || len(found) > 0 {
+	if found, err := doctor.CheckDeep(n.Context(), n.Reader); err != nil || len(found) > 0 {
 		t.Errorf("the doctor found %+v %v", found, err)
 	}
 	t.Logf("12 rounds, each sought again from the first kept; left: %s tasks, %s results", n.counts("task"), n.counts("stream_entry"))

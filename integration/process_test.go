@@ -147,7 +147,7 @@ func (d *database) healthy() {
 	var out []byte
 	for range 20 {
 		var err error
-		out, err = exec.Command(binary(d.t), "doctor", "--database-url", d.DSN, "--output", "json").Output()
+		out, err = exec.Command(binary(d.t), "doctor", "--deep", "--database-url", d.DSN, "--output", "json").Output()
 		if err == nil {
 			return
 		}

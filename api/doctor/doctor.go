@@ -34,9 +34,10 @@ var checks = []check{
 	{"stream_gap", streamGap}, {"deaf_wait", deafWaits}, {"poll_drift", pollDrift}, {"forgotten_signal", forgottenSignals},
 }
 
-// Names lists the checks.
-func Names() []string {
-	var names []string
+// Names lists the checks of Check.
+func Names() []string { return namesOf(checks) }
+
+func namesOf(checks []check) (names []string) {
 	for _, c := range checks {
 		names = append(names, c.name)
 	}
@@ -45,7 +46,9 @@ func Names() []string {
 
 // Check runs every check on every namespace. On a busy system a row may move between two reads: a finding that is
 // gone when asked again was no breach.
-func Check(ctx context.Context, reader *sql.DB) ([]Finding, error) {
+func Check(ctx context.Context, reader *sql.DB) ([]Finding, error) { return run(ctx, reader, checks) }
+
+func run(ctx context.Context, reader *sql.DB, checks []check) ([]Finding, error) {
 	q := db.New(reader)
 	var found []Finding
 	for after := uint64(0); ; {
@@ -55,7 +58,7 @@ func Check(ctx context.Context, reader *sql.DB) ([]Finding, error) {
 		}
 		for _, row := range rows {
 			after = row.NamespaceID
-			some, err := examine(ctx, q, row.NamespaceID)
+			some, err := examine(ctx, q, row.NamespaceID, checks)
 			if err != nil {
 				return nil, err
 			}
@@ -67,7 +70,7 @@ func Check(ctx context.Context, reader *sql.DB) ([]Finding, error) {
 	}
 }
 
-func examine(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+func examine(ctx context.Context, q *db.Queries, ns uint64, checks []check) ([]Finding, error) {
 	var found []Finding
 	for _, c := range checks {
 		some, err := c.run(ctx, q, ns)

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"strings"
 )
 
 const countStream = `-- name: CountStream :one
@@ -159,6 +160,56 @@ func (q *Queries) ListForgottenSignals(ctx context.Context, arg ListForgottenSig
 	for rows.Next() {
 		var i ListForgottenSignalsRow
 		if err := rows.Scan(&i.InstanceID, &i.SignalID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listInstanceHistories = `-- name: ListInstanceHistories :many
+SELECT i.instance_id, i.revision,
+  CAST((SELECT COUNT(*) FROM instance_history h WHERE h.namespace_id = i.namespace_id AND h.instance_id = i.instance_id) AS UNSIGNED) AS entries,
+  CAST(COALESCE((SELECT MAX(h.revision) FROM instance_history h WHERE h.namespace_id = i.namespace_id AND h.instance_id = i.instance_id), 0) AS UNSIGNED) AS last_entry
+FROM instance i WHERE i.namespace_id = ? AND i.instance_id > ? ORDER BY i.instance_id LIMIT ?
+`
+
+type ListInstanceHistoriesParams struct {
+	NamespaceID uint64
+	InstanceID  []byte
+	Limit       int32
+}
+
+type ListInstanceHistoriesRow struct {
+	InstanceID []byte
+	Revision   uint32
+	Entries    int64
+	LastEntry  int64
+}
+
+// A page of instances beside their histories, at one moment.
+// lock: none.
+func (q *Queries) ListInstanceHistories(ctx context.Context, arg ListInstanceHistoriesParams) ([]ListInstanceHistoriesRow, error) {
+	rows, err := q.db.QueryContext(ctx, listInstanceHistories, arg.NamespaceID, arg.InstanceID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListInstanceHistoriesRow
+	for rows.Next() {
+		var i ListInstanceHistoriesRow
+		if err := rows.Scan(
+			&i.InstanceID,
+			&i.Revision,
+			&i.Entries,
+			&i.LastEntry,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -617,6 +668,168 @@ func (q *Queries) ListSubscriptionDrift(ctx context.Context, arg ListSubscriptio
 			&i.RowsPending,
 			&i.RowsDead,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listTaskHistories = `-- name: ListTaskHistories :many
+SELECT t.task_id, CAST(COALESCE(o.state_version, t.state_version) AS UNSIGNED) AS version, CAST(COALESCE(o.state, 0) AS UNSIGNED) AS open_state,
+  CAST(COALESCE(o.attempt_no, 0) AS UNSIGNED) AS attempt_no, CAST(COALESCE(o.attempts_used, 0) AS UNSIGNED) AS attempts_used, t.max_attempts,
+  CAST((SELECT COUNT(*) FROM task_event e WHERE e.namespace_id = t.namespace_id AND e.task_id = t.task_id) AS UNSIGNED) AS events,
+  CAST(COALESCE((SELECT MAX(e.event_no) FROM task_event e WHERE e.namespace_id = t.namespace_id AND e.task_id = t.task_id), 0) AS UNSIGNED) AS last_event,
+  CAST((SELECT COUNT(*) FROM attempt a WHERE a.namespace_id = t.namespace_id AND a.task_id = t.task_id) AS UNSIGNED) AS attempts,
+  CAST(COALESCE((SELECT MAX(a.attempt_no) FROM attempt a WHERE a.namespace_id = t.namespace_id AND a.task_id = t.task_id), 0) AS UNSIGNED) AS last_attempt
+FROM task t LEFT JOIN open_task o ON o.namespace_id = t.namespace_id AND o.task_id = t.task_id
+WHERE t.namespace_id = ? AND t.task_id IN (/*SLICE:task_ids*/?) ORDER BY t.task_id
+`
+
+type ListTaskHistoriesParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type ListTaskHistoriesRow struct {
+	TaskID       []byte
+	Version      int64
+	OpenState    int64
+	AttemptNo    int64
+	AttemptsUsed int64
+	MaxAttempts  uint16
+	Events       int64
+	LastEvent    int64
+	Attempts     int64
+	LastAttempt  int64
+}
+
+// The histories of a page of tasks beside what their rows say, at one moment.
+// lock: none.
+func (q *Queries) ListTaskHistories(ctx context.Context, arg ListTaskHistoriesParams) ([]ListTaskHistoriesRow, error) {
+	query := listTaskHistories
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTaskHistoriesRow
+	for rows.Next() {
+		var i ListTaskHistoriesRow
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.Version,
+			&i.OpenState,
+			&i.AttemptNo,
+			&i.AttemptsUsed,
+			&i.MaxAttempts,
+			&i.Events,
+			&i.LastEvent,
+			&i.Attempts,
+			&i.LastAttempt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listTaskPage = `-- name: ListTaskPage :many
+SELECT task_id FROM task WHERE namespace_id = ? AND task_id > ? ORDER BY task_id LIMIT ?
+`
+
+type ListTaskPageParams struct {
+	NamespaceID uint64
+	TaskID      []byte
+	Limit       int32
+}
+
+// A page of tasks, for a deep look at each.
+// lock: none.
+func (q *Queries) ListTaskPage(ctx context.Context, arg ListTaskPageParams) ([][]byte, error) {
+	rows, err := q.db.QueryContext(ctx, listTaskPage, arg.NamespaceID, arg.TaskID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items [][]byte
+	for rows.Next() {
+		var task_id []byte
+		if err := rows.Scan(&task_id); err != nil {
+			return nil, err
+		}
+		items = append(items, task_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listTaskStates = `-- name: ListTaskStates :many
+SELECT task_id, state, state_version FROM task WHERE namespace_id = ? AND task_id IN (/*SLICE:task_ids*/?) ORDER BY task_id
+`
+
+type ListTaskStatesParams struct {
+	NamespaceID uint64
+	TaskIds     [][]byte
+}
+
+type ListTaskStatesRow struct {
+	TaskID       []byte
+	State        uint8
+	StateVersion uint32
+}
+
+// What the tasks of a stretch of the stream say of themselves.
+// lock: none.
+func (q *Queries) ListTaskStates(ctx context.Context, arg ListTaskStatesParams) ([]ListTaskStatesRow, error) {
+	query := listTaskStates
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.TaskIds) > 0 {
+		for _, v := range arg.TaskIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", strings.Repeat(",?", len(arg.TaskIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:task_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTaskStatesRow
+	for rows.Next() {
+		var i ListTaskStatesRow
+		if err := rows.Scan(&i.TaskID, &i.State, &i.StateVersion); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -143,3 +143,33 @@ LEFT JOIN retention k ON k.namespace_id = b.namespace_id
 WHERE b.namespace_id = ? AND b.dry_run = 0 AND (b.ended_at IS NULL OR k.audit_ms IS NULL OR k.audit_ms = 0 OR TIMESTAMPDIFF(MICROSECOND, b.ended_at, NOW(6)) < k.audit_ms * 1000)
 GROUP BY b.operation_id, b.did, b.skipped, b.refused
 HAVING b.did <> rows_did OR b.skipped <> rows_skipped OR b.refused <> rows_refused ORDER BY b.operation_id LIMIT ?;
+
+-- A page of tasks, for a deep look at each.
+-- lock: none.
+-- name: ListTaskPage :many
+SELECT task_id FROM task WHERE namespace_id = ? AND task_id > ? ORDER BY task_id LIMIT ?;
+
+-- The histories of a page of tasks beside what their rows say, at one moment.
+-- lock: none.
+-- name: ListTaskHistories :many
+SELECT t.task_id, CAST(COALESCE(o.state_version, t.state_version) AS UNSIGNED) AS version, CAST(COALESCE(o.state, 0) AS UNSIGNED) AS open_state,
+  CAST(COALESCE(o.attempt_no, 0) AS UNSIGNED) AS attempt_no, CAST(COALESCE(o.attempts_used, 0) AS UNSIGNED) AS attempts_used, t.max_attempts,
+  CAST((SELECT COUNT(*) FROM task_event e WHERE e.namespace_id = t.namespace_id AND e.task_id = t.task_id) AS UNSIGNED) AS events,
+  CAST(COALESCE((SELECT MAX(e.event_no) FROM task_event e WHERE e.namespace_id = t.namespace_id AND e.task_id = t.task_id), 0) AS UNSIGNED) AS last_event,
+  CAST((SELECT COUNT(*) FROM attempt a WHERE a.namespace_id = t.namespace_id AND a.task_id = t.task_id) AS UNSIGNED) AS attempts,
+  CAST(COALESCE((SELECT MAX(a.attempt_no) FROM attempt a WHERE a.namespace_id = t.namespace_id AND a.task_id = t.task_id), 0) AS UNSIGNED) AS last_attempt
+FROM task t LEFT JOIN open_task o ON o.namespace_id = t.namespace_id AND o.task_id = t.task_id
+WHERE t.namespace_id = ? AND t.task_id IN (sqlc.slice('task_ids')) ORDER BY t.task_id;
+
+-- What the tasks of a stretch of the stream say of themselves.
+-- lock: none.
+-- name: ListTaskStates :many
+SELECT task_id, state, state_version FROM task WHERE namespace_id = ? AND task_id IN (sqlc.slice('task_ids')) ORDER BY task_id;
+
+-- A page of instances beside their histories, at one moment.
+-- lock: none.
+-- name: ListInstanceHistories :many
+SELECT i.instance_id, i.revision,
+  CAST((SELECT COUNT(*) FROM instance_history h WHERE h.namespace_id = i.namespace_id AND h.instance_id = i.instance_id) AS UNSIGNED) AS entries,
+  CAST(COALESCE((SELECT MAX(h.revision) FROM instance_history h WHERE h.namespace_id = i.namespace_id AND h.instance_id = i.instance_id), 0) AS UNSIGNED) AS last_entry
+FROM instance i WHERE i.namespace_id = ? AND i.instance_id > ? ORDER BY i.instance_id LIMIT ?;
