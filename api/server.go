@@ -75,7 +75,7 @@ func New(o Options) (*Server, error) {
 	s.drain, s.endPolls = context.WithCancel(context.Background())
 	s.stream = newStreamHints(s.streamHead)
 	s.echo = s.routes()
-	return s, nil
+	return s, o.Metrics.Sockets(s.sockets.Load)
 }
 
 func (s *Server) routes() *echo.Echo {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -280,10 +281,42 @@ func TestADrainingNodeEndsItsSockets(t *testing.T) {
 	w := n.open("s")
 	w.send(`{"id":1,"follow":{"consumer":"a","credit":4}}`)
 	time.Sleep(50 * time.Millisecond)
+	n.measured("orbit_sockets", "1")
 	n.Drain()
 	if _, err := w.next(5 * time.Second); websocket.CloseStatus(err) != websocket.StatusGoingAway {
 		t.Errorf("ended with %v", err)
 	}
+	for n.Sockets() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	n.measured("orbit_sockets", "0")
+}
+
+// A socket counts as one request that switched protocols; how long it lived is no time of an answer.
+func TestASocketIsNotMeasuredAsAnAnswer(t *testing.T) {
+	n := newNode(t)
+	n.subscribe("s", `{}`)
+	_ = n.open("s").conn.CloseNow()
+	for began := time.Now(); n.Sockets() > 0 && time.Since(began) < 5*time.Second; {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond)
+	n.measured(`orbit_http_requests_total{operation="openSubscriptionSocket",status="101"}`, "1")
+	n.measured(`orbit_http_request_seconds_count{operation="openSubscriptionSocket"}`, "")
+}
+
+// measured demands the value of a series; none: that it does not exist.
+func (n *node) measured(series, want string) {
+	n.Helper()
+	answer := httptest.NewRecorder()
+	n.Metrics.Admin(false).ServeHTTP(answer, httptest.NewRequestWithContext(n.Context(), "GET", "/metrics", nil))
+	got := ""
+	for line := range strings.Lines(answer.Body.String()) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), series+" "); ok && name == "" {
+			got = value
+		}
+	}
+	n.expect(series, got, want)
 }
 
 // A peer that takes nothing is cut, and what was handed out to it goes to the next one when its time is over.

@@ -384,5 +384,14 @@ func TestResultsAreSelectedByStateAndHandler(t *testing.T) {
 		if len(findings) != 1 || findings[0].Check != "subscription_drift" || findings[0].Subject != "subscription ship" {
 			t.Errorf("found %+v", findings)
 		}
+		_, err = n.db.ExecContext(t.Context(), "UPDATE subscription SET pending_count = pending_count - 1 WHERE name = 'ship'")
+		must(t, err)
+		_, err = n.db.ExecContext(t.Context(), "DELETE FROM subscription WHERE name = 'ship'")
+		must(t, err)
+		findings, err = doctor.Check(t.Context(), n.db.DB)
+		must(t, err)
+		if len(findings) != 2 || findings[0].Check != "orphan_delivery" || findings[0].Subject != "result 2" || findings[1].Subject != "result 5" {
+			t.Errorf("found %+v", findings)
+		}
 	})
 }

@@ -211,6 +211,7 @@ func metrics(t *testing.T) string {
 var meanings = map[string]string{
 	"quota_drift":        "a counter of an application's quota differs from its rows",
 	"queue_drift":        "a counter of a queue differs from its rows",
+	"orphan_delivery":    "an unacknowledged delivery or a dead letter whose subscription or result is gone",
 	"subscription_drift": "a counter of a subscription differs from its deliveries or dead letters",
 	"bulk_drift":         "a bulk operation counts other than the tasks it wrote down",
 	"queue_misfit":       "the rate or the reasons of a queue do not fit its switches",

@@ -48,6 +48,16 @@ func subscriptionDrift(ctx context.Context, q *db.Queries, ns uint64) ([]Finding
 	}), err
 }
 
+func orphanDeliveries(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
+	rows, err := q.ListOrphanDeliveries(ctx, db.ListOrphanDeliveriesParams{NamespaceID: ns, Limit: listMax})
+	return mapped(rows, func(r *db.ListOrphanDeliveriesRow) (string, string) {
+		if r.Name == nil {
+			return fmt.Sprintf("result %d", r.Seq), "is held by a subscription that is gone"
+		}
+		return "subscription " + string(r.Name), fmt.Sprintf("holds result %d, which is gone", r.Seq)
+	}), err
+}
+
 func waiterDrift(ctx context.Context, q *db.Queries, ns uint64) ([]Finding, error) {
 	rows, err := q.ListWaiterDrift(ctx, db.ListWaiterDriftParams{NamespaceID: ns, Limit: listMax})
 	return mapped(rows, func(r *db.ListWaiterDriftRow) (string, string) {

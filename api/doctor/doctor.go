@@ -29,7 +29,7 @@ type check struct {
 }
 
 var checks = []check{
-	{"quota_drift", quotaDrift}, {"queue_drift", queueDrift}, {"queue_misfit", queueMisfits}, {"bulk_drift", bulkDrift}, {"subscription_drift", subscriptionDrift}, {"waiter_drift", waiterDrift}, {"orphan_resource", orphanResources},
+	{"quota_drift", quotaDrift}, {"queue_drift", queueDrift}, {"queue_misfit", queueMisfits}, {"bulk_drift", bulkDrift}, {"subscription_drift", subscriptionDrift}, {"orphan_delivery", orphanDeliveries}, {"waiter_drift", waiterDrift}, {"orphan_resource", orphanResources},
 	{"stuck_task", stuckTasks}, {"stuck_instance", stuckInstances}, {"torn_task", tornTasks}, {"leftover_task", leftoverTasks},
 	{"stream_gap", streamGap}, {"deaf_wait", deafWaits}, {"poll_drift", pollDrift}, {"forgotten_signal", forgottenSignals},
 }

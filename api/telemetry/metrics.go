@@ -42,10 +42,19 @@ func New(version, commit string) *Metrics {
 // Request counts one answered request; code is the problem's, or empty.
 func (m *Metrics) Request(operation string, status int, code string, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
+	if status == http.StatusSwitchingProtocols {
+		return // a socket: its length says nothing of the node
+	}
 	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
 	if code != "" {
 		m.problems.WithLabelValues(operation, code).Inc()
 	}
+}
+
+// Sockets registers how many sockets are open.
+func (m *Metrics) Sockets(open func() int64) error {
+	return m.Registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "orbit_sockets",
+		Help: "Sockets that are open on this node."}, func() float64 { return float64(open()) }))
 }
 
 // Admin serves /metrics, and the profiler when asked for. It belongs on a loopback port: it has no keys.

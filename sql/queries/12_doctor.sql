@@ -41,6 +41,19 @@ LEFT JOIN (SELECT subscription_id, COUNT(*) AS letters FROM subscription_dead_le
 WHERE s.namespace_id = sqlc.arg(namespace_id) AND (s.pending_count <> COALESCE(d.deliveries, 0) OR s.dead_count <> COALESCE(l.letters, 0))
 ORDER BY s.subscription_id;
 
+-- Deliveries and dead letters whose result is gone: nobody can be given them, so nobody will acknowledge them.
+-- lock: none.
+-- name: ListOrphanDeliveries :many
+SELECT s.name, d.seq FROM (
+  SELECT subscription_id, seq FROM subscription_delivery x WHERE x.namespace_id = sqlc.arg(namespace_id)
+  UNION ALL
+  SELECT subscription_id, seq FROM subscription_dead_letter x WHERE x.namespace_id = sqlc.arg(namespace_id)
+) AS d
+LEFT JOIN subscription s ON s.namespace_id = sqlc.arg(namespace_id) AND s.subscription_id = d.subscription_id
+LEFT JOIN stream_entry e ON e.namespace_id = sqlc.arg(namespace_id) AND e.seq = d.seq
+WHERE s.subscription_id IS NULL OR e.seq IS NULL
+ORDER BY d.subscription_id, d.seq LIMIT ?;
+
 -- Resource keys whose waiters differ from the rows parked behind them.
 -- lock: none.
 -- name: ListWaiterDrift :many
