@@ -263,6 +263,59 @@ func (q *Queries) ListLeftoverTasks(ctx context.Context, arg ListLeftoverTasksPa
 	return items, nil
 }
 
+const listOrphanDeliveries = `-- name: ListOrphanDeliveries :many
+SELECT s.name, d.seq FROM (
+  SELECT subscription_id, seq FROM subscription_delivery x WHERE x.namespace_id = ?
+  UNION ALL
+  SELECT subscription_id, seq FROM subscription_dead_letter x WHERE x.namespace_id = ?
+) AS d
+LEFT JOIN subscription s ON s.namespace_id = ? AND s.subscription_id = d.subscription_id
+LEFT JOIN stream_entry e ON e.namespace_id = ? AND e.seq = d.seq
+WHERE s.subscription_id IS NULL OR e.seq IS NULL
+ORDER BY d.subscription_id, d.seq LIMIT ?
+`
+
+type ListOrphanDeliveriesParams struct {
+	NamespaceID uint64
+	Limit       int32
+}
+
+type ListOrphanDeliveriesRow struct {
+	Name []byte
+	Seq  uint64
+}
+
+// Deliveries and dead letters whose result is gone: nobody can be given them, so nobody will acknowledge them.
+// lock: none.
+func (q *Queries) ListOrphanDeliveries(ctx context.Context, arg ListOrphanDeliveriesParams) ([]ListOrphanDeliveriesRow, error) {
+	rows, err := q.db.QueryContext(ctx, listOrphanDeliveries,
+		arg.NamespaceID,
+		arg.NamespaceID,
+		arg.NamespaceID,
+		arg.NamespaceID,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListOrphanDeliveriesRow
+	for rows.Next() {
+		var i ListOrphanDeliveriesRow
+		if err := rows.Scan(&i.Name, &i.Seq); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listOrphanResources = `-- name: ListOrphanResources :many
 SELECT r.resource_key, r.task_id FROM resource_lock r
 LEFT JOIN open_task o ON o.namespace_id = r.namespace_id AND o.task_id = r.task_id
