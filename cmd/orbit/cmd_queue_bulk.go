@@ -172,11 +172,7 @@ func bulkItems(s *cli.Settings) *cobra.Command {
 			}
 			return on.API.ListBulkItems(ctx, args[0], params)
 		}, []string{"task", "result", "code", "successor"}, func(i client.BulkItem) []string {
-			successor := ""
-			if i.Successor != nil {
-				successor = *i.Successor
-			}
-			return []string{i.TaskId, string(i.Result), i.Code, successor}
+			return []string{i.TaskId, string(i.Result), i.Code, render.TextOf(i.Successor)}
 		})
 	})
 	return cmd

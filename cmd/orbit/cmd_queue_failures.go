@@ -50,14 +50,7 @@ func failureRow(t client.TaskFailure) []string {
 	if t.AttemptNo != nil {
 		attempt = render.Int(*t.AttemptNo)
 	}
-	return []string{t.TaskId, textOf(t.Code), t.Handler + "@" + t.HandlerVersion, attempt, textOf(t.BusinessKey), render.Time(t.CreatedAt), render.Time(t.ChangedAt), strings.Join(next, ", ")}
-}
-
-func textOf(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
+	return []string{t.TaskId, render.TextOf(t.Code), t.Handler + "@" + t.HandlerVersion, attempt, render.TextOf(t.BusinessKey), render.Time(t.CreatedAt), render.Time(t.ChangedAt), strings.Join(next, ", ")}
 }
 
 func failureGroups(ctx context.Context, on *cli.Session, queue string, state *client.FailureState) error {
@@ -75,7 +68,7 @@ func failureGroups(ctx context.Context, on *cli.Session, queue string, state *cl
 	}
 	rows := make([][]string, len(list.Items))
 	for i, g := range list.Items {
-		rows[i] = []string{textOf(g.Code), g.Handler + "@" + g.HandlerVersion, render.Int(g.Tasks), render.Time(g.OldestAt), render.Time(g.NewestAt)}
+		rows[i] = []string{render.TextOf(g.Code), g.Handler + "@" + g.HandlerVersion, render.Int(g.Tasks), render.Time(g.OldestAt), render.Time(g.NewestAt)}
 	}
 	return on.Out.Table([]string{"code", "handler", "tasks", "oldest", "newest"}, rows)
 }

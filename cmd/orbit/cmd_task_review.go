@@ -171,6 +171,8 @@ func blockerText(b client.TaskBlocker) string {
 	switch {
 	case b.At != nil:
 		return render.TimeOf(b.At)
+	case b.Reason != nil:
+		return *b.Reason
 	case b.Holder != nil:
 		return *b.Holder + " " + render.TextOf(b.HolderState)
 	case b.InstanceId != nil:
