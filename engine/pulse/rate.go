@@ -47,11 +47,19 @@ func (r *Rate) Check() *engine.Refusal {
 	return nil
 }
 
-// At is the rate with what has come back until now. A clock that stepped back gives nothing and takes nothing.
+// At is the rate with what has come back until now. A clock that stepped back gives nothing and takes nothing; once it was
+// set back for good, by more than RateClockStep, time counts from where it stands, or the queue would wait for it to
+// come that far again.
 func (r Rate) At(now time.Time) Rate {
 	full := r.Burst * r.unit()
 	gone := now.Sub(r.Refilled).Microseconds()
-	if gone <= 0 || !r.Limited() {
+	switch {
+	case !r.Limited():
+		return r
+	case gone < -engine.RateClockStep.Microseconds():
+		r.Refilled = now
+		return r
+	case gone <= 0:
 		return r
 	}
 	r.Refilled = now
