@@ -57,9 +57,11 @@ const (
 	ClaimWaitMax     = 30 * time.Second
 	ParkPerPlanMax   = 1024 // tasks of held keys or closed gates moved out of the way by one claim
 	// RateTokensMax, RatePeriodMin and RatePeriodMax keep the arithmetic of a queue's rate exact in 63 bits.
-	RateTokensMax     = 1_000_000
-	RatePeriodMin     = 100 * time.Millisecond
-	RatePeriodMax     = 24 * time.Hour
+	RateTokensMax = 1_000_000
+	RatePeriodMin = 100 * time.Millisecond
+	RatePeriodMax = 24 * time.Hour
+	// RateClockStep is how far the database's clock must be set back for a rate to count from its new time.
+	RateClockStep     = 10 * time.Second
 	KeyWaitersPerPlan = 8 // waiters looked at when a key becomes free; ended ones among them are removed
 
 	AttributesMax          = 8  // search attributes of one task: each is an index entry written at submission

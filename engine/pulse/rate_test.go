@@ -97,8 +97,12 @@ func TestRateArithmeticHolds(t *testing.T) {
 	if got := empty.At(start.Add(24 * time.Hour)); got.Available() != 1_000_000 {
 		t.Errorf("a day gives %d", got.Available())
 	}
-	if got := full.At(start.Add(-time.Hour)); got != full {
+	if got := empty.At(start.Add(-time.Second)); got != empty {
 		t.Errorf("a clock that stepped back changed %+v", got)
+	}
+	back := empty.At(start.Add(-time.Hour))
+	if on := back.At(back.Refilled.Add(86_400 * time.Microsecond)); back.Credit != 0 || on.Available() != 1 {
+		t.Errorf("a clock set back by an hour: %+v, then %+v", back, on)
 	}
 	slow := pulse.Rate{Tokens: 1, Period: 24 * time.Hour, Burst: 1}
 	slow.Refilled = start
