@@ -47,10 +47,12 @@ type Server struct {
 	echo     *echo.Echo
 	inFlight atomic.Int64
 	sockets  atomic.Int64
-	draining atomic.Bool
-	drain    context.Context // ends when long polls must end
-	endPolls context.CancelFunc
-	stream   *streamHints // wakes waiting pulls
+
+	followers followers
+	draining  atomic.Bool
+	drain     context.Context // ends when long polls must end
+	endPolls  context.CancelFunc
+	stream    *streamHints // wakes waiting pulls
 }
 
 // New builds the shell. It fails when the description holds something the shell would not enforce.

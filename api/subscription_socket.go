@@ -100,6 +100,7 @@ func (k *socket) serve(ctx, request context.Context) error {
 			f, err := k.frames.parse(text)
 			switch {
 			case err == nil && f.follow != nil && k.begin(f.follow):
+				defer k.replace(ctx, f.follow.Consumer, stop)()
 				pushing.Go(func() {
 					if err := k.push(request, following, f.follow.Consumer); err != nil {
 						stop(err)

@@ -319,6 +319,47 @@ func (n *node) measured(series, want string) {
 	n.expect(series, got, want)
 }
 
+// A consumer that comes back under its name ends its forerunner, which would be handed results in its name; another
+// consumer's socket stays.
+func TestAConsumerHasOneSocket(t *testing.T) {
+	n := newNode(t)
+	n.queue("work")
+	n.subscribe("s", `{"in_order":false}`)
+	other, first, second := n.open("s"), n.open("s"), n.open("s")
+	other.send(`{"id":1,"follow":{"consumer":"b","credit":1}}`)
+	first.send(`{"id":1,"follow":{"consumer":"a","credit":8}}`)
+	time.Sleep(50 * time.Millisecond)
+	second.send(`{"id":1,"follow":{"consumer":"a","credit":8}}`)
+	if f := first.must(5 * time.Second); f.Problem == nil || f.Problem.Code != "consumer_replaced" {
+		t.Errorf("the first socket got %+v", f)
+	}
+	if _, err := first.next(5 * time.Second); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("the first socket ended with %v", err)
+	}
+	n.finish("work", 9)
+	seen := map[int64]int64{}
+	for _, take := range []struct {
+		wire
+		credit int
+	}{{other, 1}, {second, 8}} {
+		for got := 0; got < take.credit; {
+			for _, d := range take.must(5 * time.Second).Deliveries.Items {
+				seen[d.Seq], got = d.Generation, got+1
+			}
+		}
+	}
+	n.expect("each of them once", seen, "map[1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1]")
+	_ = second.conn.CloseNow()
+	for began := time.Now(); n.Sockets() > 1 && time.Since(began) < 5*time.Second; {
+		time.Sleep(time.Millisecond)
+	}
+	third := n.open("s")
+	third.send(`{"id":1,"follow":{"consumer":"a","credit":8}}`)
+	time.Sleep(50 * time.Millisecond)
+	n.finish("work", 1)
+	n.expect("the name is free again", third.must(5 * time.Second).Deliveries.Items[0].Seq, 10)
+}
+
 // A peer that takes nothing is cut, and what was handed out to it goes to the next one when its time is over.
 func TestASocketThatIsNotReadIsCut(t *testing.T) {
 	n := newNode(t, func(o *api.Options) { o.Timeout = time.Second })

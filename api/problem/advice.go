@@ -108,6 +108,7 @@ var advice = map[string]Advice{
 	"retention_invalid":      {"A time to keep is below its minimum or above 100 years, or tasks have one and their results have none.", "Correct the field named; the detail gives the bounds. 0 keeps for ever."},
 	"upgrade_required":       {"The route speaks WebSocket and the request was no handshake.", "Open a WebSocket, or use pull, acks and nacks."},
 	"frame_invalid":          {"A frame on a socket is no JSON text of the documented form.", "Send an id and one of follow, acks, nacks."},
+	"consumer_replaced":      {"A consumer opened a second socket, or two processes have one name; the newer one goes on.", "Give each process a name of its own."},
 	"frame_unexpected":       {"A socket was told to follow a second time.", "Open another socket."},
 	"rotation_conflict":      {"The key was rotated before, or is no longer valid.", "Rotate its successor."},
 	"queue_draining":         {"The queue takes no new tasks.", "Wait until it is opened, or use another queue."},

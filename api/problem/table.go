@@ -82,6 +82,7 @@ var table = map[string]row{
 	"retention_invalid":      {400, "The times to keep cannot be", 0},
 	"upgrade_required":       {426, "A WebSocket handshake is needed", 0},
 	"frame_invalid":          {400, "A frame cannot be read", 0},
+	"consumer_replaced":      {409, "Another socket follows under this consumer's name", 0},
 	"frame_unexpected":       {409, "The frame does not fit the state of the socket", 0},
 	"rotation_conflict":      {409, "The key was already rotated", 0},
 	"queue_draining":         {409, "The queue is draining and takes no new tasks", 0},

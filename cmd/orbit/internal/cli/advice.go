@@ -53,6 +53,7 @@ var advice = map[string]string{
 	"retention_invalid":            "correct the time named; forever keeps everything",
 	"upgrade_required":             "open a WebSocket, or pull over HTTP",
 	"frame_invalid":                "send an id and one of follow, acks, nacks",
+	"consumer_replaced":            "give each process a name of its own (--consumer)",
 	"frame_unexpected":             "open another socket",
 	"rotation_conflict":            "orbit admin credential list shows the successor; rotate that one",
 	"queue_draining":               "wait until it is open again (orbit queue get), or use another queue",
