@@ -81,7 +81,7 @@ func (r *run) drainWhole(ctx context.Context, from, to int) (float64, error) {
 
 // consume takes n results and acknowledges each frame of them.
 func (r *run) consume(ctx context.Context, path string, n int) (lags []float64, err error) {
-	conn, _, err := websocket.Dial(ctx, r.client.base+path+"/socket", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + r.client.key}}})
+	conn, _, err := websocket.Dial(ctx, r.client.base+path+"/socket", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + r.client.key}}}) //nolint:bodyclose // Dial keeps what there is of it
 	if err != nil {
 		return nil, err
 	}

@@ -153,11 +153,11 @@ func (c *cutter) cut() {
 	c.open = map[net.Conn]bool{}
 }
 
-// Results (20,000; ORBIT_STREAM_RESULTS says how many) through one subscription in order, over sockets that are cut a hundred times, to consumer processes
+// Results (15,000; ORBIT_STREAM_RESULTS says how many) through one subscription in order, over sockets that are cut a hundred times, to consumer processes
 // of which twenty are killed, from nodes of which four are killed: no gap, no disorder, every repetition marked by a
 // generation of its own, and the counter equal to the rows throughout (T17, T18, C19).
 func TestStreamUnderCutsAndKills(t *testing.T) {
-	results := 20_000
+	results := 15_000
 	if asked, err := strconv.Atoi(os.Getenv("ORBIT_STREAM_RESULTS")); err == nil {
 		results = asked
 	}

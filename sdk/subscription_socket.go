@@ -73,7 +73,7 @@ func (c *Client) Follow(ctx context.Context, subscription string, r FollowReques
 	}
 	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, response, err := websocket.Dial(dialing, request.URL.String(), &websocket.DialOptions{HTTPClient: c.http, HTTPHeader: request.Header})
+	conn, response, err := websocket.Dial(dialing, request.URL.String(), &websocket.DialOptions{HTTPClient: c.http, HTTPHeader: request.Header}) //nolint:bodyclose // dialError reads what Dial kept of it
 	if err != nil {
 		return nil, dialError(response, err)
 	}

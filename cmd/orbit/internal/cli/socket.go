@@ -34,7 +34,7 @@ func (on *Session) Dial(ctx context.Context, build func(server string) (*http.Re
 	}
 	dialing, cancel := context.WithTimeout(ctx, socketDial)
 	defer cancel()
-	conn, response, err := websocket.Dial(dialing, request.URL.String(), &websocket.DialOptions{HTTPClient: on.doer, HTTPHeader: request.Header})
+	conn, response, err := websocket.Dial(dialing, request.URL.String(), &websocket.DialOptions{HTTPClient: on.doer, HTTPHeader: request.Header}) //nolint:bodyclose // Dial keeps what there is of it
 	switch {
 	case err != nil && response == nil:
 		return nil, on.noAnswer(ctx, err)
