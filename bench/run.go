@@ -43,10 +43,10 @@ type Result struct {
 	Err      string             `json:"error,omitempty"`
 }
 
-var defaults = map[string]int{"w1": 20000, "w1b": 20000, "w2": 20000, "w3": 200, "w4": 2000, "w4lat": 100, "w6": 2000, "w6burst": 2000, "front": 8000, "w2sub": 20000}
+var defaults = map[string]int{"w1": 20000, "w1b": 20000, "w2": 20000, "w3": 200, "w4": 2000, "w4lat": 100, "w6": 2000, "w6burst": 2000, "front": 8000, "w2sub": 20000, "purge": 20000}
 
 // Workloads in the order in which they are run.
-var Workloads = []string{"w1", "w1b", "w2", "w3", "w4", "w4lat", "w6", "w6burst", "front", "w2sub"}
+var Workloads = []string{"w1", "w1b", "w2", "w3", "w4", "w4lat", "w6", "w6burst", "front", "w2sub", "purge"}
 
 // Run runs one workload. The result carries what was measured even when an error ends it.
 func Run(ctx context.Context, o Options) (Result, error) {
@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	work, ok := map[string]func(context.Context, *run) error{
-		"w1": submitSingle, "w1b": submitBatches, "w2": drain, "w3": latency, "w4": flood, "w4lat": oneByOne, "w6": timers, "w6burst": timersBurst, "front": front, "w2sub": subscribed,
+		"w1": submitSingle, "w1b": submitBatches, "w2": drain, "w3": latency, "w4": flood, "w4lat": oneByOne, "w6": timers, "w6burst": timersBurst, "front": front, "w2sub": subscribed, "purge": purge,
 	}[o.Workload]
 	if !ok {
 		return r, fmt.Errorf("unknown workload %q; known: %v", o.Workload, Workloads)

@@ -1,7 +1,7 @@
 // Package retention deletes what has ended and is no longer needed: the impure half of engine/retention.
 //
 // Every page is a transaction of its own that holds the namespace's retention row, so several nodes take turns and a
-// killed one loses nothing but its page. Between two pages it rests several times as long as the page took, so that
+// killed one loses nothing but its page. Between two pages it rests eight times as long as the page took, so that
 // those who do the work hardly notice (pulse.md Retention).
 package retention
 
@@ -33,8 +33,8 @@ const Every = time.Minute
 
 // Rows of one page. A task takes rows of up to eight tables with it.
 const (
-	tasksMax    = 50
-	entriesMax  = 500
+	tasksMax    = 25
+	entriesMax  = 250
 	receiptsMax = 500
 	auditMax    = 500
 	itemsMax    = 1000
@@ -42,7 +42,7 @@ const (
 
 // New makes a sweeper. Run starts it.
 func New(reader *sql.DB, writer *tx.DB, log *slog.Logger) *Sweeper {
-	return &Sweeper{q: db.New(reader), writer: writer, log: log, every: Every, rest: 4}
+	return &Sweeper{q: db.New(reader), writer: writer, log: log, every: Every, rest: 8}
 }
 
 // Run sweeps until the context ends.
