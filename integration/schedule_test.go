@@ -17,7 +17,7 @@ import (
 // Three nodes and a thousand schedules; about every second a node is killed without warning and started again. Each slot
 // that came has exactly one task, and none is missing (T3, C41).
 func TestSchedulesFireOnceWhileNodesAreKilled(t *testing.T) {
-	const schedules, every = 1000, 10 * time.Second
+	const schedules, every = 1000, 3 * time.Second
 	d := newDatabase(t)
 	nodes := []*node{serve(t, d, "127.0.0.1:0"), serve(t, d, "127.0.0.1:0"), serve(t, d, "127.0.0.1:0")}
 	var urls []string
@@ -52,14 +52,14 @@ func TestSchedulesFireOnceWhileNodesAreKilled(t *testing.T) {
 		n.stop()
 	}
 	slots, tasks := count("SELECT COUNT(*) FROM schedule_trigger WHERE origin = 1 AND outcome = 1"), count("SELECT COUNT(*) FROM task WHERE source = 3")
-	missing := count(`SELECT COUNT(*) FROM (SELECT schedule_id, COUNT(*) n, TIMESTAMPDIFF(SECOND, MIN(planned_at), MAX(planned_at)) / 10 + 1 AS want
+	missing := count(`SELECT COUNT(*) FROM (SELECT schedule_id, COUNT(*) n, TIMESTAMPDIFF(SECOND, MIN(planned_at), MAX(planned_at)) / 3 + 1 AS want
 		FROM schedule_trigger WHERE origin = 1 GROUP BY schedule_id HAVING n <> want) x`)
 	twice := count("SELECT COUNT(*) FROM (SELECT 1 FROM schedule_trigger WHERE origin = 1 GROUP BY schedule_id, planned_at HAVING COUNT(*) > 1) x")
 	late := count("SELECT CAST(MAX(TIMESTAMPDIFF(MICROSECOND, planned_at, decided_at)) / 1000 AS SIGNED) FROM schedule_trigger")
-	if slots != tasks || missing+twice != 0 || slots < 2*schedules || count("SELECT COUNT(DISTINCT schedule_id) FROM schedule_trigger") != schedules {
+	if slots != tasks || missing+twice != 0 || slots < 8*schedules || count("SELECT COUNT(DISTINCT schedule_id) FROM schedule_trigger") != schedules {
 		t.Errorf("%d slots, %d tasks, %d schedules with a hole, %d slots twice", slots, tasks, missing, twice)
 	}
-	t.Logf("%d slots of %d schedules fired once on three nodes, %d nodes killed; the latest %d ms after its time", slots, schedules, kills, late)
+	t.Logf("C41: %d slots of %d schedules fired once on three nodes, %d nodes killed; the latest %d ms after its time", slots, schedules, kills, late)
 	d.healthy()
 }
 

@@ -23,8 +23,10 @@ type Lanes interface {
 	Bulk(ctx context.Context, namespace uint64, page pulse.BulkPage) (pulse.BulkOutcome, error)
 }
 
-// Runner scans for due work.
+// Runner scans for due work. Fired, when set, hears how late slots of schedules were.
 type Runner struct {
+	Fired func([]time.Duration)
+
 	q      *db.Queries
 	reader *sql.DB
 	writer *tx.DB

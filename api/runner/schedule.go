@@ -119,6 +119,9 @@ func (r *Runner) fire(ctx context.Context, v view, application uint64, schedules
 		for _, queue := range slices.Compact(slices.Sorted(slices.Values(out.Queues))) {
 			r.lanes.Wake(v.ns, queue)
 		}
+		if r.Fired != nil && len(out.Late) > 0 {
+			r.Fired(out.Late)
+		}
 		if err != nil {
 			return err
 		}

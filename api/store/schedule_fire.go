@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/orbitrun/orbit/engine"
 	"github.com/orbitrun/orbit/engine/pulse"
@@ -18,8 +19,9 @@ const SchedulesPerTransaction = 32
 
 // ScheduleFired is what one transaction made.
 type ScheduleFired struct {
-	Queues []uint64 // of its tasks, to wake their claims
-	More   []uint64 // schedules with more to decide at once
+	Queues []uint64        // of its tasks, to wake their claims
+	More   []uint64        // schedules with more to decide at once
+	Late   []time.Duration // how long after its time each slot was fired, by the database's clock
 }
 
 // FireSchedules decides the slots of schedules of one application that have come by the database's clock, in one
@@ -42,7 +44,7 @@ func FireSchedules(ctx context.Context, d *tx.DB, namespace, application uint64,
 		if passing(ctx, err) {
 			break
 		}
-		out.Queues, out.More = append(out.Queues, one.Queues...), append(out.More, one.More...)
+		out.Queues, out.More, out.Late = append(out.Queues, one.Queues...), append(out.More, one.More...), append(out.Late, one.Late...)
 	}
 	return out, first
 }
@@ -61,7 +63,7 @@ func fireOnce(ctx context.Context, d *tx.DB, namespace, application uint64, sche
 	if err != nil {
 		return ScheduleFired{}, err
 	}
-	return ScheduleFired{Queues: f.queues, More: f.more}, nil
+	return ScheduleFired{Queues: f.queues, More: f.more, Late: f.late()}, nil
 }
 
 type fire struct {

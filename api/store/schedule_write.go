@@ -80,6 +80,16 @@ func (f *firing) accept(spec *ScheduleSpec, owner engine.ID) engine.ID {
 	return task.ID
 }
 
+// late is how long after its time each slot with a task was decided.
+func (f *firing) late() (late []time.Duration) {
+	for i := range f.triggers {
+		if len(f.triggers[i].TaskID) > 0 {
+			late = append(late, f.now.Sub(f.triggers[i].PlannedAt))
+		}
+	}
+	return late
+}
+
 // write is the last step of a transaction that fires: triggers first, so that a slot that was decided before ends it.
 func (f *firing) write() error {
 	if err := tx.Many(f.ctx, f.t, tx.Rows((*db.Queries).InsertScheduleTrigger), f.triggers); err != nil {

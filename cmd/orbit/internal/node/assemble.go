@@ -34,6 +34,7 @@ func (n *Node) assemble() {
 		OnInternal: func(err error) { n.opt.Log.Error("a transaction failed", "error", err) },
 	})
 	scan = runner.New(n.reader, n.writer, n.lanes, n.opt.Log)
+	scan.Fired = m.fired
 	n.runner = scan
 	n.keeper = retention.New(n.reader, n.writer, n.opt.Log)
 	n.keeper.Removed = m.removed
@@ -48,6 +49,7 @@ type instruments struct {
 	batch   *prometheus.HistogramVec
 	seconds *prometheus.HistogramVec
 	late    prometheus.Histogram
+	slots   prometheus.Histogram
 	depth   prometheus.Gauge
 	waiting prometheus.Gauge
 	purged  *prometheus.CounterVec
@@ -63,6 +65,8 @@ func newInstruments(r prometheus.Registerer) *instruments {
 			Help: "Time of one lane transaction with its retries.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}, []string{"kind"}),
 		late: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "orbit_timer_lateness_seconds",
 			Help: "How long after its time a workflow's timer rang, by the database's clock.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 18)}),
+		slots: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "orbit_schedule_delay_seconds",
+			Help: "How long after its time a schedule's slot got its task, by the database's clock.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 22)}),
 		depth:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_depth", Help: "Items that waited behind the last transaction of any lane."}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{Name: "orbit_lane_waiting_claims", Help: "Claims that wait for work, as of the last transaction."}),
 		purged: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_retention_removed_total",
@@ -72,7 +76,7 @@ func newInstruments(r prometheus.Registerer) *instruments {
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "orbit_transaction_retries_total",
 			Help: "Closures run again, by the database's error code."}, []string{"transaction", "code"}),
 	}
-	r.MustRegister(m.batch, m.seconds, m.late, m.depth, m.waiting, m.purged, m.events, m.retries)
+	r.MustRegister(m.batch, m.seconds, m.late, m.slots, m.depth, m.waiting, m.purged, m.events, m.retries)
 	return m
 }
 
@@ -84,6 +88,12 @@ func (m *instruments) lane(o lane.Observation) {
 	}
 	m.depth.Set(float64(o.Depth))
 	m.waiting.Set(float64(o.Waiting))
+}
+
+func (m *instruments) fired(late []time.Duration) {
+	for _, d := range late {
+		m.slots.Observe(max(d, 0).Seconds())
+	}
 }
 
 func (m *instruments) removed(transaction string, n int) {
