@@ -106,3 +106,50 @@ func TestTheConsumerLosesNothingOverEachTransport(t *testing.T) {
 		})
 	}
 }
+
+// Two processes with one name: the newer one goes on, and the older one ends with the reason instead of fighting for the
+// name.
+func TestANameBelongsToTheNewerConsumer(t *testing.T) {
+	s := orbittest.New(t)
+	s.Queue("q")
+	if _, err := s.Client.PutSubscription(t.Context(), "s", orbit.SubscriptionSettings{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	handled := make(chan int64, 100)
+	run := func() chan error {
+		ended := make(chan error, 1)
+		c, err := stream.New(s.Client, "s", func(_ context.Context, r stream.Result) error { handled <- r.Seq; return nil }, stream.Options{Name: "one", Transport: stream.Socket})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { ended <- c.Run(ctx) }()
+		return ended
+	}
+	older := run()
+	produce(t, s, "q", 1)
+	if seq := <-handled; seq != 1 {
+		t.Fatalf("%d was handled first", seq)
+	}
+	newer := run()
+	var refusal *orbit.Error
+	if err := <-older; !errors.As(err, &refusal) || refusal.Code != "consumer_replaced" {
+		t.Errorf("the older consumer ended with %v", err)
+	}
+	if _, err := s.Client.Submit(t.Context(), orbit.Submission{SubmitKey: "late", Queue: "q", Handler: "h", HandlerVersion: "1", Input: json.RawMessage(`1`), Deadline: 10 * time.Millisecond, AttemptTimeout: time.Millisecond, Retry: orbit.Once()}); err != nil {
+		t.Fatal(err)
+	}
+	for seq := range handled {
+		if seq == 2 {
+			break
+		}
+		if seq != 1 { // it may come again: its acknowledgement may have been under way
+			t.Fatalf("%d was handled", seq)
+		}
+	}
+	cancel()
+	if err := <-newer; err != nil {
+		t.Error(err)
+	}
+}
