@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orbitrun/orbit/api/auth"
 	"github.com/orbitrun/orbit/api/dbtest"
 	"github.com/orbitrun/orbit/api/doctor"
 	"github.com/orbitrun/orbit/api/retention"
+	"github.com/orbitrun/orbit/api/store"
 	"github.com/orbitrun/orbit/chaos/proxy"
 )
 
@@ -121,6 +123,69 @@ var shellOperations = []shellOperation{
 			},
 			func() int { return n.scalar("SELECT COUNT(*) FROM retention WHERE stream_ms = ?", ms) }
 	}},
+	{name: "change subscription", prepare: after(subscribed, asked("PUT", "/v1/subscriptions/KEY", `{"queues":["KEY"],"generations_max":7}`, "SELECT COUNT(*) FROM subscription WHERE name = ? AND generations_max = 7 AND version = 2", "KEY"))},
+	{name: "resume queue", prepare: after(func(n *node, key string) {
+		n.queue(key)
+		n.post("/v1/queues/"+key+"/pause", `{"reason":"r"}`).is(200)
+	}, asked("POST", "/v1/queues/KEY/resume", `{"reason":"r"}`, "SELECT COUNT(*) FROM queue q WHERE q.name = ? AND q.paused = 0 AND NOT EXISTS (SELECT 1 FROM queue_hold h WHERE h.queue_id = q.queue_id)", "KEY"))},
+	{name: "end a rate", prepare: after(func(n *node, key string) {
+		n.put("/v1/queues/"+key, `{"open_tasks_max":10,"running_attempts_max":10,"rate":{"tokens":1,"period_ms":1000,"burst":1}}`).is(200)
+	}, asked("PUT", "/v1/queues/KEY", `{"open_tasks_max":10,"running_attempts_max":10}`, "SELECT COUNT(*) FROM queue q WHERE q.name = ? AND q.rate_limited = 0 AND NOT EXISTS (SELECT 1 FROM queue_rate r WHERE r.queue_id = q.queue_id)", "KEY"))},
+	{name: "create application", prepare: asked("POST", "/v1/admin/applications", `{"name":"KEY"}`, "SELECT COUNT(*) FROM application a JOIN quota q USING (namespace_id, application_id) WHERE a.name = ?", "KEY")},
+	{name: "create key", prepare: func(n *node, key string) (func() int, func() int) {
+		return asked("POST", "/v1/admin/applications/"+auth.ApplicationText(n.admin.Application)+"/credentials", `{"name":"KEY","scopes":["tasks:read"]}`, "SELECT COUNT(*) FROM credential WHERE name = ?", "KEY")(n, key)
+	}},
+	{name: "rotate key", prepare: func(n *node, key string) (func() int, func() int) {
+		k := n.key("tasks:read")
+		return func() int {
+				return n.post("/v1/admin/credentials/"+auth.CredentialText(k.ID)+"/rotate", `{"overlap_ms":60000}`).status
+			},
+			func() int {
+				return n.scalar("SELECT COUNT(*) FROM credential o JOIN credential r ON r.credential_id = o.rotated_to WHERE o.credential_id = ?", k.ID)
+			}
+	}},
+	{name: "revoke key", prepare: func(n *node, key string) (func() int, func() int) {
+		k := n.key("tasks:read")
+		return func() int {
+				return n.post("/v1/admin/credentials/"+auth.CredentialText(k.ID)+"/revoke", `{"reason":"r"}`).status
+			},
+			func() int {
+				return n.scalar("SELECT COUNT(*) FROM credential WHERE credential_id = ? AND revoked_at IS NOT NULL", k.ID)
+			}
+	}},
+	{name: "change quota", prepare: func(n *node, key string) (func() int, func() int) {
+		most := 1_000_000 + n.scalar("SELECT COUNT(*) FROM audit")
+		return func() int {
+				return n.put("/v1/admin/applications/"+auth.ApplicationText(n.admin.Application)+"/quota", fmt.Sprintf(`{"open_tasks_max":%d,"running_attempts_max":10000,"open_instances_max":10000,"open_payload_bytes_max":1000000000}`, most)).status
+			},
+			func() int { return n.scalar("SELECT COUNT(*) FROM quota WHERE open_tasks_max = ?", most) }
+	}},
+	{name: "publish", prepare: func(n *node, key string) (func() int, func() int) {
+		key = strings.ReplaceAll(key, "-", "_")
+		document := strings.Replace(approval, `"definition":"approval"`, fmt.Sprintf(`"definition":%q`, key), 1)
+		return func() int { return n.post("/v1/workflows", `{"document":`+document+`}`).status },
+			func() int {
+				return n.scalar("SELECT COUNT(*) FROM workflow_definition d JOIN workflow_version v USING (namespace_id, application_id, name) WHERE d.name = ?", []byte(key))
+			}
+	}},
+	{name: "fire a schedule", prepare: func(n *node, key string) (func() int, func() int) {
+		scheduled(n, key)
+		var id uint64
+		must(n, n.db.QueryRow("SELECT schedule_id FROM schedule WHERE name = ?", []byte(key)).Scan(&id))
+		for _, statement := range []string{"UPDATE schedule_version SET effective_from = effective_from - INTERVAL 60 SECOND WHERE schedule_id = ?",
+			"UPDATE schedule SET skip_before = skip_before - INTERVAL 60 SECOND, last_at = last_at - INTERVAL 60 SECOND, next_at = next_at - INTERVAL 60 SECOND, due_at = due_at - INTERVAL 60 SECOND WHERE schedule_id = ?"} {
+			_, err := n.db.Exec(statement, id)
+			must(n, err)
+		}
+		return func() int {
+				if _, err := store.FireSchedules(context.Background(), n.Writer, n.admin.Key.Namespace, n.admin.Application, []uint64{id}); err != nil {
+					return http.StatusServiceUnavailable
+				}
+				return http.StatusOK
+			}, func() int {
+				return n.scalar("SELECT COUNT(*) FROM schedule_trigger g JOIN open_task o USING (namespace_id, task_id) JOIN schedule s USING (namespace_id, schedule_id) WHERE g.schedule_id = ? AND s.next_at > g.planned_at", id)
+			}
+	}},
 	{name: "purge", prepare: func(n *node, key string) (func() int, func() int) {
 		n.queue(key)
 		n.finish(key, 1)
@@ -170,7 +235,10 @@ func TestEveryFaultAtEveryStatementOfTheShell(t *testing.T) {
 	if !t.Failed() {
 		t.Logf("sites × faults, violations 0: %s", strings.Join(lines, "; "))
 	}
+	shellSites.Keep(t, "shell")
 }
+
+var shellSites, queueSites dbtest.Sites
 
 func injectShell(t *testing.T, op shellOperation) string {
 	d := dbtest.New(t)
@@ -195,6 +263,9 @@ func injectShell(t *testing.T, op shellOperation) string {
 	}
 	watching = false
 	sites := len(p.Statements())
+	for _, s := range p.Statements() {
+		shellSites.Add(s.Text)
+	}
 	if locks != nil {
 		if _, transactions, climbs := locks.Paths(); len(climbs) > 0 || transactions < 2 {
 			t.Errorf("of %d transactions recorded these climb: %s", transactions, strings.Join(climbs, "; "))

@@ -60,6 +60,9 @@ func TestEveryFaultAtEveryStatementOfQueues(t *testing.T) {
 		p.ResetCounters()
 		run().is(200)
 		sites, count := len(p.Statements()), 0
+		for _, s := range p.Statements() {
+			queueSites.Add(s.Text)
+		}
 		for _, rule := range []proxy.Rule{
 			{Do: proxy.Fail, Code: 1213, Rollback: true}, {Do: proxy.Fail, Code: 1205}, {Do: proxy.Fail, Code: 1290}, {Do: proxy.Fail, Code: 3819}, {Do: proxy.Cut}, {When: proxy.Answered, Do: proxy.Cut},
 		} {
@@ -83,6 +86,7 @@ func TestEveryFaultAtEveryStatementOfQueues(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("%s %d × 6 = %d", op.name, sites, count))
 	}
 	t.Logf("sites × faults, violations 0: %s", strings.Join(lines, "; "))
+	queueSites.Keep(t, "queues")
 	var q httpapi.Queue
 	n.get("/v1/queues/work").is(200).into(&q)
 }

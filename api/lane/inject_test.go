@@ -116,6 +116,21 @@ var operations = []operation{
 				return w.scalar("SELECT COUNT(*) FROM open_task o JOIN queue_rate r USING (namespace_id, queue_id) WHERE o.task_id = ? AND o.state = 2 AND r.credit < 3 * 86400000000", s.TaskID[:])
 			}
 	}},
+	{"keyed claim", func(w *world) (func() error, func() int) {
+		s := w.submission(keyed(fmt.Sprint("p", w.seq)))
+		w.submit(s, w.submission(keyed(s.ResourceKey))) // the second is parked behind the key
+		question := -1
+		return func() error {
+				question++
+				got, refusal, err := w.Claim(context.Background(), w.ns, w.keyedClaim(s.Key, 2, uint32(question)), 0)
+				if err == nil && refusal == nil && len(got) == 0 { // what could not be handed over was given back
+					got, refusal, err = w.Claim(context.Background(), w.ns, w.keyedClaim(s.Key+"again", 2, 0), 0)
+				}
+				return one(got, refusal, err)
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM key_wait k JOIN resource_lock r USING (namespace_id, resource_key) WHERE k.resource_key = ? AND r.task_id <> k.task_id AND r.waiters = 1", []byte(s.ResourceKey))
+			}
+	}},
 	{"complete and claim", func(w *world) (func() error, func() int) {
 		s := w.submission(keyed(fmt.Sprint("f", w.seq)))
 		w.submit(s, w.submission(keyed(s.ResourceKey)))
@@ -130,6 +145,21 @@ var operations = []operation{
 			}
 			return err
 		}, func() int { return w.scalar("SELECT COUNT(*) FROM stream_entry WHERE task_id = ?", s.TaskID[:]) }
+	}},
+	{"late report", func(w *world) (func() error, func() int) {
+		s := w.submission()
+		w.submit(s)
+		g := w.claimNow(1)[0]
+		w.complete(g, pulse.Succeeded)
+		return func() error {
+				out, _, _, err := w.Complete(context.Background(), w.ns, []pulse.Report{w.report(&g.Task, pulse.Permanent)}, nil)
+				if err == nil && out[0].Refusal != nil {
+					return out[0].Refusal
+				}
+				return err
+			}, func() int {
+				return w.scalar("SELECT COUNT(*) FROM late_evidence WHERE task_id = ?", s.TaskID[:])
+			}
 	}},
 	{"cancel", func(w *world) (func() error, func() int) {
 		s := w.submission()
@@ -249,6 +279,15 @@ func TestEveryFaultAtEveryStatement(t *testing.T) {
 	if !t.Failed() {
 		t.Logf("sites × faults, violations 0: %s", strings.Join(lines, "; "))
 	}
+	taskSites.Keep(t, "tasks")
+}
+
+var taskSites, clockSites dbtest.Sites
+
+func seen(sites *dbtest.Sites, p *proxy.Proxy) {
+	for _, s := range p.Statements() {
+		sites.Add(s.Text)
+	}
 }
 
 func inject(t *testing.T, op operation) string {
@@ -266,6 +305,7 @@ func inject(t *testing.T, op operation) string {
 		}
 	}
 	sites := len(p.Statements())
+	seen(&taskSites, p)
 	if sites < 5 {
 		t.Fatalf("only %d statements", sites)
 	}

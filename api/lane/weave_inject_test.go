@@ -110,6 +110,7 @@ func TestEveryFaultAtEveryStatementOfClocks(t *testing.T) {
 	if !t.Failed() {
 		t.Logf("sites × faults, violations 0: %s", strings.Join(lines, "; "))
 	}
+	clockSites.Keep(t, "clocks")
 }
 
 // disturbedFlows have every definition the operations need, and write through the proxy.
@@ -147,6 +148,9 @@ func injectFlow(t *testing.T, op *flowOperation) string {
 		}
 		p.ClearRules()
 		sites = len(p.Statements())
+		if rule == nil {
+			seen(&clockSites, p)
+		}
 		if got := done(); err == nil && got != op.after || err != nil && got != op.before {
 			t.Errorf("%s: answered %v, the instance is\n%s", what, err, got)
 		}
