@@ -192,6 +192,9 @@ func TestT20PurgesMeetConsumersWhoMoveBack(t *testing.T) {
 			}
 		}
 		n.settle("s", "acks", "", got.Items...)
+		for before := n.counts("stream_entry"); round%3 == 2 && n.counts("stream_entry") == before; time.Sleep(5 * time.Millisecond) {
+			// in every third round a purge comes before the seek; in the others they race
+		}
 		n.subscribe("s", strings.Replace(quick, `"start"`, `"paused":true,"start"`, 1))
 		n.post("/v1/subscriptions/s/seek", `{"to":"FIRST","reason":"again"}`).is(200)
 		n.subscribe("s", quick)

@@ -72,9 +72,9 @@ func openSweeper(dsn string) (*retention.Sweeper, *sql.DB, func(), error) {
 	return retention.New(reader, writer, slog.New(slog.DiscardHandler)), reader, func() { _, _ = reader.Close(), writer.Close() }, nil
 }
 
-// agePast makes what has ended three days old and lets it be kept for an hour.
+// agePast makes what has ended an hour and a minute old and lets it be kept for an hour: a purge that keeps up.
 func (r *run) agePast(ctx context.Context, db *sql.DB) error {
-	for _, statement := range []string{"UPDATE stream_entry SET at = at - INTERVAL 3 DAY", "UPDATE ended_task SET look_at = look_at - INTERVAL 3 DAY"} {
+	for _, statement := range []string{"UPDATE stream_entry SET at = at - INTERVAL 61 MINUTE", "UPDATE ended_task SET look_at = look_at - INTERVAL 61 MINUTE"} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
 			return err
 		}

@@ -33,6 +33,9 @@ func entries(ctx context.Context, p *purge) (bool, error) {
 	for i := range rows {
 		list[i] = retention.Entry{Seq: rows[i].Seq, At: rows[i].At, Final: pulse.Public(rows[i].State).Terminal()}
 	}
+	if len(list) > 0 {
+		p.late = p.before(p.set.Stream).Sub(list[0].At)
+	}
 	n := retention.Cut(list, floor, p.before(p.set.Stream))
 	if n == 0 {
 		return false, nil
@@ -81,6 +84,9 @@ func tasks(ctx context.Context, p *purge) (bool, error) {
 	rows, err := p.Queries().ListOverdueTasks(ctx, db.ListOverdueTasksParams{NamespaceID: p.Namespace(), BeforeAt: before, Limit: tasksMax})
 	if err != nil {
 		return false, err
+	}
+	if len(rows) > 0 {
+		p.late = before.Sub(rows[0].LookAt)
 	}
 	var gone []engine.ID
 	for i := range rows {

@@ -25,16 +25,23 @@ type Sweeper struct {
 	writer *tx.DB
 	log    *slog.Logger
 	every  time.Duration
-	rest   int // how many times as long as a page the pause after it is
+	rest   int // how many times as long as a page the pause after it is, while deleting keeps up
 }
 
 // Every is how often a node looks for something to delete.
 const Every = time.Minute
 
+// A sweeper that has fallen behind by lateMax rests lateRest times as long only: tables that grow for ever hurt more than
+// claims that are somewhat slower for a while.
+const (
+	lateMax  = 10 * time.Minute
+	lateRest = 1
+)
+
 // Rows of one page. A task takes rows of up to eight tables with it.
 const (
-	tasksMax    = 25
-	entriesMax  = 250
+	tasksMax    = 10
+	entriesMax  = 100
 	receiptsMax = 500
 	auditMax    = 500
 	itemsMax    = 1000
@@ -87,6 +94,7 @@ type purge struct {
 	row     db.Retention
 	set     retention.Settings
 	removed int
+	late    time.Duration // how long the oldest row of the page has been over
 }
 
 // before is the moment up to which something kept for d may go.
@@ -94,7 +102,7 @@ func (p *purge) before(d time.Duration) time.Time { return p.Now().Add(-d) }
 
 func (s *Sweeper) pages(ctx context.Context, ns uint64, name string, page func(context.Context, *purge) (bool, error)) error {
 	for more := true; more; {
-		began, removed := time.Now(), 0
+		began, removed, pause := time.Now(), 0, s.rest
 		err := s.writer.Run(ctx, ns, name, func(ctx context.Context, b tx.Begun) error {
 			row, held, err := b.LockRetention(ctx)
 			if err != nil {
@@ -105,6 +113,9 @@ func (s *Sweeper) pages(ctx context.Context, ns uint64, name string, page func(c
 			if removed = p.removed; err != nil {
 				return err
 			}
+			if p.late > lateMax {
+				pause = min(pause, lateRest)
+			}
 			return p.progress(ctx)
 		})
 		if err != nil {
@@ -113,7 +124,7 @@ func (s *Sweeper) pages(ctx context.Context, ns uint64, name string, page func(c
 		if s.Removed != nil && removed > 0 {
 			s.Removed(name, removed)
 		}
-		if err := rest(ctx, time.Duration(s.rest)*time.Since(began)); err != nil {
+		if err := rest(ctx, time.Duration(pause)*time.Since(began)); err != nil {
 			return err
 		}
 	}
