@@ -23,7 +23,8 @@ const everyRows = 10_000
 
 // wholeTable are queries that look at all rows of a table on purpose, with the reason.
 var wholeTable = map[string]string{
-	"ListRetentions": "one row a namespace, once a minute",
+	"ListRetentions":       "one row a namespace, once a minute",
+	"ListSubscriptionLags": "a node's metrics: subscriptions are few, and their windows bound the deliveries",
 }
 
 // audits are queries that read a whole namespace on purpose: the doctor and operators' sums.
