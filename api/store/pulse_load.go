@@ -76,7 +76,7 @@ func (l *pulseLoad) descend(ctx context.Context, b tx.Begun) (tx.AfterTasks, err
 		return tx.AfterTasks{}, err
 	}
 	l.s.Queues = Queues(queues)
-	if err := l.rates(ctx, b.Tx, queues); err != nil {
+	if err := l.rates(ctx, place, queues); err != nil {
 		return tx.AfterTasks{}, err
 	}
 	if l.s.Now, err = b.Clock(ctx); err != nil {

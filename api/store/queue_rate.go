@@ -17,10 +17,14 @@ func QueueRates(ctx context.Context, q *db.Queries, namespace uint64, queues []u
 		return out, nil
 	}
 	rows, err := q.ListQueueRates(ctx, db.ListQueueRatesParams{NamespaceID: namespace, QueueIds: queues})
-	for _, r := range rows {
-		out[r.QueueID] = pulse.Rate{Tokens: r.Tokens, Period: time.Duration(r.PeriodMs) * time.Millisecond, Burst: r.Burst, Credit: r.Credit, Refilled: r.RefilledAt}
+	for i := range rows {
+		out[rows[i].QueueID] = rate(&rows[i])
 	}
 	return out, err
+}
+
+func rate(r *db.ListQueueRatesRow) pulse.Rate {
+	return pulse.Rate{Tokens: r.Tokens, Period: time.Duration(r.PeriodMs) * time.Millisecond, Burst: r.Burst, Credit: r.Credit, Refilled: r.RefilledAt}
 }
 
 // PutQueueRates writes rates of queues whose rows are held.
@@ -31,19 +35,20 @@ func PutQueueRates(ctx context.Context, t *tx.Tx, rates []pulse.RateWrite) error
 	}))
 }
 
-// rates reads what only claims look at, and only of limited queues: without a limit nothing is read or written.
-func (l *pulseLoad) rates(ctx context.Context, t *tx.Tx, rows []db.LockQueuesRow) error {
+// rates locks what only claims look at, and only of limited queues: without a limit nothing is read or written.
+func (l *pulseLoad) rates(ctx context.Context, place tx.AfterQueues, rows []db.LockQueuesRow) error {
 	var limited []uint64
 	for i := range rows {
 		if rows[i].RateLimited == 1 && len(l.batch.Claims) > 0 {
 			limited = append(limited, rows[i].QueueID)
 		}
 	}
-	rates, err := QueueRates(ctx, t.Queries(), t.Namespace(), limited)
-	for id, rate := range rates {
-		q := l.s.Queues[id]
-		q.Rate = rate
-		l.s.Queues[id] = q
+	rates, err := place.LockQueueRates(ctx, limited)
+	for i := range rates {
+		row := db.ListQueueRatesRow(rates[i])
+		q := l.s.Queues[row.QueueID]
+		q.Rate = rate(&row)
+		l.s.Queues[row.QueueID] = q
 	}
 	return err
 }

@@ -125,6 +125,14 @@ func (d AfterDefinition) LockQueues(ctx context.Context, queues []uint64) ([]db.
 	return rows, d.AfterQueues, err
 }
 
+// LockQueueRates locks the rates of limited queues, which are held, in the order of the queues.
+func (q AfterQueues) LockQueueRates(ctx context.Context, queues []uint64) ([]db.LockQueueRatesRow, error) {
+	if err := q.descend(RungQueue); err != nil || len(queues) == 0 {
+		return nil, err
+	}
+	return q.q.LockQueueRates(ctx, db.LockQueueRatesParams{NamespaceID: q.namespace, QueueIds: sorted(queues)})
+}
+
 // LockInstances locks instances in id order.
 func (q AfterQueues) LockInstances(ctx context.Context, ids [][]byte) ([]db.Instance, AfterInstances, error) {
 	if err := q.descend(RungInstance); err != nil || len(ids) == 0 {

@@ -286,7 +286,7 @@ type ListQueueRatesRow struct {
 	RefilledAt time.Time
 }
 
-// The rates of limited queues: settings and what is left. The queue rows are held, so the read is exact.
+// The rates of limited queues: settings and what is left. Exact where the queue rows are held.
 // lock: none (guarded by the queue row).
 func (q *Queries) ListQueueRates(ctx context.Context, arg ListQueueRatesParams) ([]ListQueueRatesRow, error) {
 	query := listQueueRates
@@ -384,6 +384,68 @@ func (q *Queries) ListQueues(ctx context.Context, arg ListQueuesParams) ([]ListQ
 			&i.RunningAttempts,
 			&i.Version,
 			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockQueueRates = `-- name: LockQueueRates :many
+SELECT queue_id, tokens, period_ms, burst, credit, refilled_at FROM queue_rate
+WHERE namespace_id = ? AND queue_id IN (/*SLICE:queue_ids*/?) ORDER BY queue_id FOR UPDATE
+`
+
+type LockQueueRatesParams struct {
+	NamespaceID uint64
+	QueueIds    []uint64
+}
+
+type LockQueueRatesRow struct {
+	QueueID    uint64
+	Tokens     int64
+	PeriodMs   int64
+	Burst      int64
+	Credit     int64
+	RefilledAt time.Time
+}
+
+// The rates of limited queues of a claim, locked with their queues: they are written behind the tasks.
+// lock: 5 queue X (rates, by primary key, under their queues).
+func (q *Queries) LockQueueRates(ctx context.Context, arg LockQueueRatesParams) ([]LockQueueRatesRow, error) {
+	query := lockQueueRates
+	var queryParams []interface{}
+	queryParams = append(queryParams, arg.NamespaceID)
+	if len(arg.QueueIds) > 0 {
+		for _, v := range arg.QueueIds {
+			queryParams = append(queryParams, v)
+		}
+		query = strings.Replace(query, "/*SLICE:queue_ids*/?", strings.Repeat(",?", len(arg.QueueIds))[1:], 1)
+	} else {
+		query = strings.Replace(query, "/*SLICE:queue_ids*/?", "NULL", 1)
+	}
+	rows, err := q.db.QueryContext(ctx, query, queryParams...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LockQueueRatesRow
+	for rows.Next() {
+		var i LockQueueRatesRow
+		if err := rows.Scan(
+			&i.QueueID,
+			&i.Tokens,
+			&i.PeriodMs,
+			&i.Burst,
+			&i.Credit,
+			&i.RefilledAt,
 		); err != nil {
 			return nil, err
 		}

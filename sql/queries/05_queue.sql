@@ -45,7 +45,13 @@ SELECT queue_id, application_id, running_attempts, open_tasks FROM queue WHERE n
 SELECT state, CAST(COUNT(*) AS SIGNED) AS tasks, CAST(MIN(available_at) AS DATETIME(6)) AS oldest_available_at, NOW(6) AS now_at
 FROM open_task WHERE namespace_id = ? AND queue_id = ? GROUP BY state ORDER BY state;
 
--- The rates of limited queues: settings and what is left. The queue rows are held, so the read is exact.
+-- The rates of limited queues of a claim, locked with their queues: they are written behind the tasks.
+-- lock: 5 queue X (rates, by primary key, under their queues).
+-- name: LockQueueRates :many
+SELECT queue_id, tokens, period_ms, burst, credit, refilled_at FROM queue_rate
+WHERE namespace_id = ? AND queue_id IN (sqlc.slice('queue_ids')) ORDER BY queue_id FOR UPDATE;
+
+-- The rates of limited queues: settings and what is left. Exact where the queue rows are held.
 -- lock: none (guarded by the queue row).
 -- name: ListQueueRates :many
 SELECT queue_id, tokens, period_ms, burst, credit, refilled_at FROM queue_rate
