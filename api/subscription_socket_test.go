@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -91,23 +90,25 @@ func (w wire) must(wait time.Duration) framesOf {
 	return f
 }
 
-// pushed is a pull over a socket of its own: the first deliveries, or nothing for as long as a pull would wait.
+// pushed is a pull over a socket of its own: the first deliveries, or nothing for as long as a pull would wait. Who got
+// nothing leaves by a stop, so that nothing is handed to a socket that is gone.
 func (n *node) pushed(name, consumer string, holding int64, most int, wait time.Duration) httpapi.Pulled {
 	n.Helper()
 	w := n.open(name)
 	defer func() { _ = w.conn.CloseNow() }()
 	w.send(fmt.Sprintf(`{"id":1,"follow":{"consumer":%q,"holding_through":%d,"credit":%d}}`, consumer, holding, most))
-	f, err := w.next(max(wait, 60*time.Millisecond))
-	if err != nil {
-		if !errors.Is(err, context.DeadlineExceeded) {
-			n.Fatal(err)
-		}
-		return httpapi.Pulled{}
-	}
-	if f.Deliveries == nil {
+	leave := time.AfterFunc(max(wait, 60*time.Millisecond), func() {
+		_ = w.conn.Write(n.Context(), websocket.MessageText, []byte(`{"id":2,"stop":{}}`)) // the deliveries may have come first
+	})
+	defer leave.Stop()
+	f := w.must(wait + 20*time.Second)
+	switch {
+	case f.Deliveries != nil:
+		return *f.Deliveries
+	case f.Stopped == nil:
 		n.Fatalf("got %+v", f)
 	}
-	return *f.Deliveries
+	return httpapi.Pulled{}
 }
 
 func (n *node) framed(name, verb, body string) httpapi.DeliveryOutcomes {

@@ -101,7 +101,7 @@ func (p *proof) ended(id string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	defer cancel()
 	for {
-		var instance struct{ State string }
+		var instance struct{ State, Reason string }
 		if err := p.api.call(ctx, "GET", "/v1/instances/"+id, nil, &instance); err != nil {
 			p.t.Fatal(err)
 		}
@@ -109,7 +109,8 @@ func (p *proof) ended(id string) {
 			return
 		}
 		if instance.State != "RUNNING" || ctx.Err() != nil {
-			p.t.Fatalf("instance %s is %s", id, instance.State)
+			_, history, _ := p.api.once(ctx, "GET", "/v1/instances/"+id+"/history", nil) // what there is of it
+			p.t.Fatalf("instance %s is %s: %s\n%s", id, instance.State, instance.Reason, history)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -244,13 +244,13 @@ func TestFullQueueHoldsBackThenMisses(t *testing.T) {
 		t.Fatalf("%s, due %v", w.tell("s"), h.DueAt)
 	}
 	w.exec("UPDATE queue SET open_tasks_max = 10")
-	w.exec("UPDATE schedule SET due_at = NOW(6)")
+	w.exec("UPDATE schedule SET due_at = NOW(6) - INTERVAL 1 SECOND")
 	w.look(r)
 	if got := w.tell("s"); got != "MFF" {
 		t.Error(got)
 	}
 	w.exec("UPDATE application SET status = 2")
-	w.exec("UPDATE schedule SET next_at = next_at - INTERVAL 60 SECOND, due_at = NOW(6)")
+	w.exec("UPDATE schedule SET next_at = next_at - INTERVAL 60 SECOND, due_at = NOW(6) - INTERVAL 1 SECOND")
 	w.exec("DELETE FROM schedule_trigger WHERE planned_at > NOW(6) - INTERVAL 60 SECOND")
 	w.look(r)
 	if got := w.tell("s"); got != "MF" {
