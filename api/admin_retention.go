@@ -57,11 +57,7 @@ func (s *Server) retention(ctx context.Context, ns uint64) (httpapi.Retention, e
 		ChangedAt: changedAt(row),
 	}
 	for _, h := range holders[:min(len(holders), holdersMax)] {
-		out.StreamHolders = append(out.StreamHolders, struct {
-			ApplicationId httpapi.ApplicationId `json:"application_id"`
-			Seq           int64                 `json:"seq"`
-			Subscription  httpapi.Name          `json:"subscription"`
-		}{auth.ApplicationText(h.ApplicationID), int64(h.Seq), string(h.Name)})
+		out.StreamHolders = append(out.StreamHolders, httpapi.StreamHolder{ApplicationId: auth.ApplicationText(h.ApplicationID), Subscription: string(h.Name), Seq: h.Seq})
 	}
 	return out, nil
 }

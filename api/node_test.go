@@ -170,6 +170,7 @@ func (n *node) rows() map[string]int {
 	out := map[string]int{}
 	tables, err := n.db.QueryContext(n.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")
 	must(n, err)
+	defer func() { _ = tables.Close() }()
 	var names []string
 	for tables.Next() {
 		var name string
@@ -177,7 +178,6 @@ func (n *node) rows() map[string]int {
 		names = append(names, name)
 	}
 	must(n, tables.Err())
-	must(n, tables.Close())
 	for _, name := range names {
 		var count int
 		must(n, n.db.QueryRowContext(n.Context(), "SELECT COUNT(*) FROM `"+name+"`").Scan(&count))

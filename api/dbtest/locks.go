@@ -105,6 +105,9 @@ func (l *Locks) Look() {
 			fresh[id] = append(fresh[id], table)
 		}
 	}
+	if err := rows.Err(); err != nil {
+		l.t.Error(err)
+	}
 	for id, tables := range fresh {
 		l.step(l.open[id], tables)
 	}

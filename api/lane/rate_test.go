@@ -60,6 +60,7 @@ func TestARateHoldsAcrossNodes(t *testing.T) {
 		must(t, rows.Scan(&at))
 		starts = append(starts, at)
 	}
+	must(t, rows.Err())
 	if len(starts) != tasks {
 		t.Fatalf("%d of %d started", len(starts), tasks)
 	}

@@ -97,6 +97,7 @@ func (n *node) codes(id engine.ID) string {
 		n.must(rows.Scan(&result, &code, &count))
 		all = append(all, fmt.Sprintf("%d %s %d", result, code, count))
 	}
+	n.must(rows.Err())
 	return strings.Join(all, ", ")
 }
 

@@ -119,10 +119,21 @@ func tables(t *testing.T, conn *sql.Conn) (names []string) {
 // fillTable writes rows by the types of the columns; keys differ by their last column of enough room.
 func fillTable(t *testing.T, conn *sql.Conn, table string) {
 	t.Helper()
+	names, values := columnsOf(t, conn, table)
+	statement := fmt.Sprintf("INSERT IGNORE INTO %s (%s) SELECT %s FROM n", table, strings.Join(names, ", "), strings.Join(values, ", "))
+	if _, err := conn.ExecContext(context.Background(), statement); err != nil {
+		t.Fatalf("%s: %v", table, err)
+	}
+	_, err := conn.ExecContext(context.Background(), "ANALYZE TABLE "+table)
+	must(t, err)
+}
+
+func columnsOf(t *testing.T, conn *sql.Conn, table string) (names, values []string) {
+	t.Helper()
 	rows, err := conn.QueryContext(context.Background(), `SELECT column_name, data_type, COALESCE(character_maximum_length, 0) FROM information_schema.columns
 		WHERE table_schema = DATABASE() AND table_name = ? AND extra NOT LIKE '%GENERATED%' ORDER BY ordinal_position`, table)
 	must(t, err)
-	var names, values []string
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var name, kind string
 		var length int64
@@ -130,13 +141,7 @@ func fillTable(t *testing.T, conn *sql.Conn, table string) {
 		names, values = append(names, name), append(values, sample(name, kind, length))
 	}
 	must(t, rows.Err())
-	must(t, rows.Close())
-	statement := fmt.Sprintf("INSERT IGNORE INTO %s (%s) SELECT %s FROM n", table, strings.Join(names, ", "), strings.Join(values, ", "))
-	if _, err := conn.ExecContext(context.Background(), statement); err != nil {
-		t.Fatalf("%s: %v", table, err)
-	}
-	_, err = conn.ExecContext(context.Background(), "ANALYZE TABLE "+table)
-	must(t, err)
+	return names, values
 }
 
 // sample is a value of row i, in SQL.

@@ -38,7 +38,7 @@ func (d *decisions) decide(ctx context.Context, client *orbit.Client, pay servic
 		d.Left++
 		return nil
 	}
-	review := orbit.Review{ExpectedVersion: int64(task.StateVersion), AllExecutionsEnded: true, Evidence: evidence}
+	review := orbit.Review{ExpectedVersion: task.StateVersion, AllExecutionsEnded: true, Evidence: evidence}
 	if len(books.Charges) > 0 {
 		d.Charged++
 		review.Decision, review.Reason = orbit.TaskSucceeded, "the service has the charge in its books"

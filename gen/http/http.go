@@ -3205,22 +3205,7 @@ type Retention struct {
 	StreamFirstSeq int64 `json:"stream_first_seq"`
 
 	// StreamHolders The subscriptions that keep the most of the stream, the slowest first.
-	StreamHolders []struct {
-		// ApplicationId Id of an application, `app_` and 16 lower-case hex digits.
-		//
-		// Example: app_5f1d0a2b3c4d5e6f
-		ApplicationId ApplicationId `json:"application_id"`
-
-		// Seq Not read yet, delivered and not acknowledged, or a dead letter.
-		//
-		// Example: 120002
-		Seq int64 `json:"seq"`
-
-		// Subscription A name for people, 1 to 64 bytes of UTF-8.
-		//
-		// Example: ledger
-		Subscription Name `json:"subscription"`
-	} `json:"stream_holders"`
+	StreamHolders []StreamHolder `json:"stream_holders"`
 
 	// StreamMs Results in the stream. 0 keeps them for ever.
 	//
@@ -4426,6 +4411,24 @@ type StepList struct {
 //
 // Example: ACTIVE
 type StepState string
+
+// StreamHolder A subscription and the oldest result it may still ask for.
+type StreamHolder struct {
+	// ApplicationId Id of an application, `app_` and 16 lower-case hex digits.
+	//
+	// Example: app_5f1d0a2b3c4d5e6f
+	ApplicationId ApplicationId `json:"application_id"`
+
+	// Seq Not read yet, delivered and not acknowledged, or a dead letter.
+	//
+	// Example: 120002
+	Seq int64 `json:"seq"`
+
+	// Subscription A name for people, 1 to 64 bytes of UTF-8.
+	//
+	// Example: ledger
+	Subscription Name `json:"subscription"`
+}
 
 // Subscription A subscription with its settings, position and exact counters.
 type Subscription struct {
